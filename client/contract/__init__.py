@@ -1,0 +1,1 @@
+"""Everything that crosses the wire, and nothing else: a leaf that both sides import."""

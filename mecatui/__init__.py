@@ -1,0 +1,1 @@
+"""The app: what a person sees and types."""

@@ -1,0 +1,1 @@
+"""The server: agent sessions over HTTP, with skills that reload per session."""

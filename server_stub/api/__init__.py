@@ -1,0 +1,1 @@
+"""The web edge: the only code that knows Starlette."""

@@ -1,0 +1,1 @@
+"""Engines: all that one run uses, frozen."""

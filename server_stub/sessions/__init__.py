@@ -1,0 +1,1 @@
+"""Sessions: their state machine, their runs, and the reload."""

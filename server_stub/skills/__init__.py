@@ -1,0 +1,1 @@
+"""Skills: from folders on disk to an immutable snapshot."""
