@@ -89,7 +89,7 @@ def _segment(value: str) -> str:
 def _unix(text: str) -> Address:
     path = text.removeprefix("unix:")
     path = path.removeprefix("//") if path.startswith("///") else path
-    if not path.startswith("/"):
+    if not path.startswith("/") or path.startswith("//"):
         raise _malformed(text)
     return Address(url="http://localhost", socket=path, local=True)
 
