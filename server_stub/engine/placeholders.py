@@ -8,6 +8,7 @@ from functools import lru_cache
 _FENCE = re.compile(r"[ \t>]*(`{3,}(?=[^`]*$)|~{3,})", re.MULTILINE)
 _WHOLE = re.compile(r"(?<!\$)\$(?P<whole>ARGUMENTS)(?!\w)")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"|\'([^\']*)\'', re.DOTALL)
+_ESCAPED = re.compile(r"\\([\"\\])")
 _UNQUOTED = re.compile(r"""\\([\s"'])|(\s+)|(.)""", re.DOTALL)
 
 
@@ -47,11 +48,11 @@ def fill(body: str, arguments: str, names: tuple[str, ...], *, positional: bool)
 
 def has_places(body: str, names: tuple[str, ...], *, positional: bool) -> bool:
     """Whether a body has a place for arguments."""
-    if "$" not in body:
-        return False
-    if _WHOLE.search(body):
+    if "$ARGUMENTS" in body and _WHOLE.search(body):
         return True
-    return positional and any(_pattern(names).search(part) for part, fenced in _parts(body) if not fenced)
+    return (
+        positional and "$" in body and any(_pattern(names).search(part) for part, fenced in _parts(body) if not fenced)
+    )
 
 
 def split_words(text: str) -> list[str]:
@@ -67,7 +68,8 @@ def split_words(text: str) -> list[str]:
         quoted = _QUOTED.match(text, at) if opens else None
         if quoted:
             double, single = quoted.groups()
-            word = [*(word or []), single if double is None else re.sub(r"\\([\"\\])", r"\1", double)]
+            word = word or []
+            word.append(single if double is None else _ESCAPED.sub(r"\1", double))
             at = quoted.end()
             continue
         other = _UNQUOTED.match(text, at)

@@ -1,6 +1,7 @@
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -330,3 +331,14 @@ def test_table_of_ten_thousand_skills_is_built_without_looking_at_them() -> None
     expansion = ExpansionTable.build(snapshot, (), no_assets).expand("/a")
     assert expansion is not None
     assert expansion.text == "A"
+
+
+@pytest.mark.parametrize("piece", ['="\\', "='", ' "\\"x', '"\'\\" ', "= \"'", "\\ "])
+def test_words_of_a_hostile_text_take_no_longer_than_their_length(piece: str) -> None:
+    def steps(pieces: int) -> float:
+        begun = process_time()
+        expanded("$1", piece * pieces, hint="x")
+        return process_time() - begun
+
+    steps(1_000)
+    assert steps(64_000) < 30 * max(steps(8_000), 0.001)
