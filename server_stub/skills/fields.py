@@ -3,7 +3,7 @@
 import re
 
 from server_stub.skills.frontmatter import Value
-from server_stub.skills.text import clean_line, clean_text, clip_graphemes
+from server_stub.skills.text import clean_line, clean_text, clip_graphemes, hidden_characters
 from server_stub.skills.warning import SkillWarning, WarningCode
 
 KNOWN_KEYS = frozenset(
@@ -25,6 +25,8 @@ class Fields:
 
     def __init__(self, mapping: dict[str, Value], warnings: list[SkillWarning]) -> None:
         self.warnings = warnings
+        self.hidden: tuple[str, ...] = ()
+        """Classes of unseen characters that only an escape in a quoted value brought in."""
         self._values = mapping if KNOWN_KEYS.issuperset(mapping) else self._spelled(mapping)
 
     def warn(self, code: WarningCode, reason: str) -> None:
@@ -34,12 +36,12 @@ class Fields:
     def line(self, key: str) -> str:
         """A text on one line; `""` where there is none."""
         value = self._values.get(key)
-        return "" if value is None else clean_line(self._text(key, value))
+        return "" if value is None else clean_line(self._noted(self._text(key, value)))
 
     def text(self, key: str) -> str:
         """A text that may hold line breaks; `""` where there is none."""
         value = self._values.get(key)
-        return "" if value is None else clean_text(self._text(key, value)).strip()
+        return "" if value is None else clean_text(self._noted(self._text(key, value))).strip()
 
     def flag(self, key: str, *, default: bool) -> bool:
         """A switch, in any of the words that people write."""
@@ -100,6 +102,11 @@ class Fields:
         if isinstance(value, list):
             return clean_line("[" + ", ".join(item for item in value if isinstance(item, str)) + "]")
         return self.line(key)
+
+    def _noted(self, text: str) -> str:
+        if not text.isprintable():
+            self.hidden += tuple(label for label in hidden_characters(text) if label not in self.hidden)
+        return text
 
     def _text(self, key: str, value: str | list[Value] | dict[str, Value]) -> str:
         if isinstance(value, str):

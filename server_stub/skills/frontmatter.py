@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import yaml
+from yaml._yaml import CParser
 
 from server_stub.skills.diagnostic import SkipCode
 from server_stub.skills.rejected import Rejected
@@ -30,7 +31,8 @@ class _Open:
     anchor: str | None
     nodes_before: int
     key: str | None = None
-    expects_key: bool = True
+    expects_key: bool = False
+    """Whether the next value is a key; never so in a list."""
 
 
 @dataclass(slots=True)
@@ -51,19 +53,26 @@ class _Tree:
             raise Rejected(SkipCode.INVALID_YAML, "the frontmatter holds more than one YAML document")
 
     def scalar(self, event: yaml.ScalarEvent) -> None:
+        value: Value = event.value
+        self.nodes += 1
         if event.tag is not None:
             self._note_tag()
-        value = None if event.value in _NULLS and not event.style and event.tag is None else event.value
-        self.count(1)
+        is_key = bool(self.open) and self.open[-1].expects_key
+        if value in _NULLS and not is_key and not event.style and event.tag is None:
+            value = None
         if event.anchor is not None:
             self.anchors[event.anchor] = (value, 1)
-        self.add(value if value is not None or not self.at_key() else event.value)
+        if is_key:
+            self.open[-1].key = event.value
+            self.open[-1].expects_key = False
+        else:
+            self.add(value)
 
     def alias(self, event: yaml.AliasEvent) -> None:
         if event.anchor not in self.anchors:
             raise Rejected(SkipCode.INVALID_YAML, "the frontmatter refers to a YAML anchor that is not there")
         value, weight = self.anchors[event.anchor]
-        self.count(weight)
+        self.nodes += weight
         self.add(value)
 
     def begin_list(self, event: yaml.SequenceStartEvent) -> None:
@@ -79,24 +88,19 @@ class _Tree:
             self.anchors[closed.anchor] = (closed.into, self.nodes - closed.nodes_before)
         self.add(closed.into)
 
-    def at_key(self) -> bool:
-        return bool(self.open) and isinstance(self.open[-1].into, dict) and self.open[-1].expects_key
-
-    def count(self, weight: int) -> None:
-        self.nodes += weight
+    def add(self, value: Value) -> None:
+        """Put a finished value where it belongs. A key that is no text drops the pair."""
         if self.nodes > MOST_NODES:
             raise Rejected(SkipCode.TOO_COMPLEX, f"the frontmatter holds more than {MOST_NODES} values")
-
-    def add(self, value: Value) -> None:
         if not self.open:
             self.root = value
             return
         top = self.open[-1]
-        if isinstance(top.into, list):
-            top.into.append(value)
-        elif top.expects_key:
+        if top.expects_key:
             top.key = value if isinstance(value, str) else None
             top.expects_key = False
+        elif isinstance(top.into, list):
+            top.into.append(value)
         else:
             top.expects_key = True
             if top.key is None:
@@ -110,8 +114,8 @@ class _Tree:
             self._note_tag()
         if len(self.open) >= DEEPEST:
             raise Rejected(SkipCode.TOO_COMPLEX, f"the frontmatter nests more than {DEEPEST} levels deep")
-        self.open.append(_Open(into, event.anchor, self.nodes))
-        self.count(1)
+        self.open.append(_Open(into, event.anchor, self.nodes, expects_key=isinstance(into, dict)))
+        self.nodes += 1
 
     def _note_tag(self) -> None:
         warning = SkillWarning(WarningCode.TAG_IGNORED, "a YAML tag (a word that begins with `!`) is ignored")
@@ -144,7 +148,7 @@ def read_mapping(text: str) -> tuple[dict[str, Value], list[SkillWarning]]:
     """
     tree = _Tree()
     try:
-        parser = yaml.CSafeLoader(text)
+        parser = CParser(text)
         while (event := parser.get_event()) is not None:
             feed = _FEED.get(type(event))
             if feed is not None:

@@ -12,6 +12,7 @@ FILE_NAME = "SKILL.md"
 _PRUNED = frozenset(["node_modules"])
 _LEVELS = 2
 _MOST_FOLDERS = 64
+_LINKS_OF_A_LEAF = 2
 
 
 def is_pruned(name: str) -> bool:
@@ -21,6 +22,8 @@ def is_pruned(name: str) -> bool:
 
 def nested_skill_files(name: str, parent: int | None) -> tuple[str, ...]:
     """Folders below `name` that hold a SKILL.md, slash-relative to it, sorted; two levels, 64 folders at most."""
+    if _has_no_folders(name, parent):
+        return ()
     return tuple(sorted(_search(name, parent, "", [_MOST_FOLDERS])))
 
 
@@ -37,7 +40,7 @@ def _search(name: str, parent: int | None, prefix: str, budget: list[int]) -> It
             budget[0] -= 1
             if _holds_file(f"{folder}/{FILE_NAME}", descriptor):
                 yield prefix + folder
-            elif prefix.count("/") + 1 < _LEVELS:
+            elif prefix.count("/") + 1 < _LEVELS and not _has_no_folders(folder, descriptor):
                 yield from _search(folder, descriptor, f"{prefix}{folder}/", budget)
     except OSError:
         return
@@ -50,3 +53,11 @@ def _holds_file(path: str, descriptor: int) -> bool:
         return stat.S_ISREG(os.stat(path, dir_fd=descriptor, follow_symlinks=False).st_mode)
     except OSError:
         return False
+
+
+def _has_no_folders(name: str, parent: int | None) -> bool:
+    """Known for certain: where a file system counts links to folders, two are the folder itself."""
+    try:
+        return os.stat(name, dir_fd=parent, follow_symlinks=False).st_nlink == _LINKS_OF_A_LEAF
+    except OSError:
+        return True

@@ -8,6 +8,7 @@ from server_stub.skills.document import Document, split_document
 from server_stub.skills.fields import Fields
 from server_stub.skills.frontmatter import read_mapping
 from server_stub.skills.identity import identify
+from server_stub.skills.plain import read_plain
 from server_stub.skills.rejected import Rejected
 from server_stub.skills.repair import repair
 from server_stub.skills.skill import Skill
@@ -38,6 +39,9 @@ def parse_skill(raw: bytes, *, folder_name: str, folder: Path, origin: Tier) -> 
 
 
 def _read(document: Document) -> Fields:
+    plain = read_plain(document.frontmatter)
+    if plain is not None:
+        return Fields(plain, [])
     try:
         mapping, warnings = read_mapping(document.frontmatter)
     except Rejected as failure:
@@ -53,7 +57,7 @@ def _build(document: Document, fields: Fields, folder_name: str, folder: Path, o
     description = fields.text("description")
     if not description:
         raise Rejected(SkipCode.NO_DESCRIPTION, "the `description` is missing or blank")
-    fields.warnings += name_warnings + _about_text(document, description)
+    fields.warnings += name_warnings + _about_text(description, document.hidden + fields.hidden)
     body = document.body.encode()
     return Skill(
         name=name,
@@ -77,12 +81,12 @@ def _build(document: Document, fields: Fields, folder_name: str, folder: Path, o
     )
 
 
-def _about_text(document: Document, description: str) -> list[SkillWarning]:
+def _about_text(description: str, hidden: tuple[str, ...]) -> list[SkillWarning]:
     warnings = []
     if len(description) > LONGEST_DESCRIPTION:
         reason = f"the description is longer than {LONGEST_DESCRIPTION} characters; the model is shown its beginning"
         warnings.append(SkillWarning(WarningCode.DESCRIPTION_LONG, reason))
-    if document.hidden:
-        reason = f"it holds characters that a reader cannot see: {', '.join(document.hidden)}"
+    if hidden:
+        reason = f"it holds characters that a reader cannot see: {', '.join(dict.fromkeys(hidden))}"
         warnings.append(SkillWarning(WarningCode.HIDDEN_CHARACTERS, reason))
     return warnings

@@ -19,6 +19,9 @@ from server_stub.skills.tier import Tier
 DEEPEST = 6
 """Levels below the root at which a skill is found."""
 
+_SEARCHED_WITHIN = 400
+"""Skills of a source that are searched for a SKILL.md within them: advice, and bounded as such."""
+
 _BY_NAME = attrgetter("name")
 
 
@@ -106,16 +109,15 @@ class Scan:
         known = self._known.get(place.key)
         if known is not None and known.outcome == outcome:
             outcome = known.outcome
-        nested = tuple(
-            NearMiss(
-                _shown(inner.rpartition("/")[2]),
-                self._origin,
-                f"it lies within the skill {_shown(place.shown)}; move it out, to stand beside it",
-                Path(place.real, inner),
-            )
+        nested = self._nested(place) if len(self.parsed) < _SEARCHED_WITHIN else ()
+        self._keep(place.key, ParsedFile(contents.stamp, is_settled(contents.stamp, read_at), outcome, nested))
+
+    def _nested(self, place: _Place) -> tuple[NearMiss, ...]:
+        fix = f"it lies within the skill {_shown(place.shown)}; move it out, to stand beside it"
+        return tuple(
+            NearMiss(_shown(os.path.basename(inner)), self._origin, fix, Path(place.real, inner))
             for inner in nested_skill_files(place.name, place.parent)
         )
-        self._keep(place.key, ParsedFile(contents.stamp, is_settled(contents.stamp, read_at), outcome, nested))
 
     def _keep(self, key: str, parsed: ParsedFile) -> None:
         self.parsed[key] = parsed
@@ -186,9 +188,14 @@ class Scan:
             self._candidate(_Place(real, None, real, name, f"{self._origin}:{real}:{name}"), depth)
 
     def _loose_file(self, name: str, real: str, depth: int) -> None:
-        """A flat `name.md` beside skill folders; `README.md` and its like are what they seem."""
+        """A flat `name.md` beside skill folders, or a root that is a skill; `README.md` and its like are what they seem."""
+        if depth > 0:
+            return
         stem, dot, extension = name.rpartition(".")
-        if depth == 0 and dot and extension == "md" and stem != stem.upper() and stem.lower() != "skill":
+        if name == FILE_NAME:
+            fix = "it is a skill itself; name the folder that holds it"
+            self._near_miss(os.path.basename(real), fix, f"{real}/{name}")
+        elif dot and extension == "md" and stem != stem.upper() and stem.lower() != "skill":
             self._near_miss(stem, f"move it to {_shown(stem)}/{FILE_NAME}", f"{real}/{name}")
 
     def _skip(self, name: str, why: Unread, real: str) -> None:

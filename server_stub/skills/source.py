@@ -47,6 +47,8 @@ class DirectorySource:
         try:
             descriptor = os.open(self.root, FOLDER_FLAGS)
         except OSError as error:
+            if os.path.islink(self.root):  # although it is a real path: its links lead round
+                return self._fault("cannot be listed: too many levels of links")
             if error.errno in _NO_FOLDER:
                 return Listing(notices=self._say_empty())
             return self._fault(f"cannot be listed: {_say(error)}")
