@@ -2,7 +2,7 @@
 
 import codecs
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from server_stub.skills.diagnostic import SkipCode
 from server_stub.skills.rejected import Rejected
@@ -19,8 +19,7 @@ _CLOSING = re.compile(rb"\n---[ \t]*(?:\n|\Z)")
 _LEADING_BLANK = re.compile(r"(?:[ \t]*\n)+")
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """Frontmatter and body, both clean; `hidden` are the classes of unseen characters in either."""
 
     frontmatter: str

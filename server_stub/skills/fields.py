@@ -13,10 +13,13 @@ KNOWN_KEYS = frozenset(
     ]
 )  # fmt: skip
 
+_USUAL_KEYS = frozenset(["name", "description", "license", "version", "metadata"])
 _SQUASHED = {key.replace("-", "").replace("_", ""): key for key in KNOWN_KEYS}
 _YES = frozenset(["true", "yes", "on", "y", "1"])
 _NO = frozenset(["false", "no", "off", "n", "0"])
-_TOOL = re.compile(r"[^\s,(]+(?:\([^)]*\))?|\([^)]*\)?")
+_TOOL = re.compile(r"[^\s,(]+(?:\([^)]{0,256}\))?|\(")
+_LONGEST_LIST = 8_192
+"""Characters of a text that is read as a list of words."""
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 
 
@@ -28,6 +31,11 @@ class Fields:
         self.hidden: tuple[str, ...] = ()
         """Classes of unseen characters that only an escape in a quoted value brought in."""
         self._values = mapping if KNOWN_KEYS.issuperset(mapping) else self._spelled(mapping)
+
+    @property
+    def has_options(self) -> bool:
+        """Whether any key is given besides those that nearly every skill has."""
+        return not _USUAL_KEYS.issuperset(self._values)
 
     def warn(self, code: WarningCode, reason: str) -> None:
         """Note something unusual."""
@@ -61,7 +69,7 @@ class Fields:
             case None:
                 return ()
             case str():
-                return tuple(clean_line(word) for word in _TOOL.findall(clean_line(value)))
+                return tuple(word for word in _TOOL.findall(clean_line(value)[:_LONGEST_LIST]) if word != "(")
             case list():
                 words = [clean_line(item) for item in value if isinstance(item, str)]
                 if len(words) < len(value):

@@ -2,6 +2,7 @@
 
 from hashlib import sha256
 from pathlib import Path
+from typing import NamedTuple
 
 from server_stub.skills.diagnostic import SkipCode, Skipped
 from server_stub.skills.document import Document, split_document
@@ -59,6 +60,7 @@ def _build(document: Document, fields: Fields, folder_name: str, folder: Path, o
         raise Rejected(SkipCode.NO_DESCRIPTION, "the `description` is missing or blank")
     fields.warnings += name_warnings + _about_text(description, document.hidden + fields.hidden)
     body = document.body.encode()
+    options = _read_options(fields) if fields.has_options else _NO_OPTIONS
     return Skill(
         name=name,
         declared_name=declared,
@@ -69,15 +71,42 @@ def _build(document: Document, fields: Fields, folder_name: str, folder: Path, o
         origin=origin,
         folder=folder,
         license=fields.line("license"),
-        compatibility=fields.line("compatibility"),
+        compatibility=options.compatibility,
         version=fields.version(),
+        argument_hint=options.argument_hint,
+        arguments=options.arguments,
+        user_invocable=options.user_invocable,
+        model_invocable=options.model_invocable,
+        allowed_tools=options.allowed_tools,
+        includes=options.includes,
+        warnings=tuple(fields.warnings),  # last: reading the others adds to them
+    )
+
+
+class _Options(NamedTuple):
+    """The parts that few skills have."""
+
+    compatibility: str = ""
+    argument_hint: str = ""
+    arguments: tuple[str, ...] = ()
+    user_invocable: bool = True
+    model_invocable: bool = True
+    allowed_tools: tuple[str, ...] = ()
+    includes: tuple[str, ...] = ()
+
+
+_NO_OPTIONS = _Options()
+
+
+def _read_options(fields: Fields) -> _Options:
+    return _Options(
+        compatibility=fields.line("compatibility"),
         argument_hint=fields.hint("argument-hint"),
         arguments=fields.variables("arguments"),
         user_invocable=fields.flag("user-invocable", default=True),
         model_invocable=not fields.flag("disable-model-invocation", default=False),
         allowed_tools=fields.tools(),
         includes=fields.names("includes"),
-        warnings=tuple(fields.warnings),  # last: reading the others adds to them
     )
 
 

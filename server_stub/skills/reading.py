@@ -4,6 +4,7 @@ import errno
 import os
 import stat
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from server_stub.skills.diagnostic import SkipCode
 from server_stub.skills.document import LARGEST_FILE
@@ -19,8 +20,7 @@ _REFUSED = frozenset([errno.EACCES, errno.EPERM])
 _NO_FILE = frozenset([errno.ENXIO, errno.ENODEV, errno.EISDIR, errno.EOPNOTSUPP])
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(NamedTuple):
     """A file as it was at one moment."""
 
     data: bytes

@@ -188,7 +188,7 @@ class Scan:
             self._candidate(_Place(real, None, real, name, f"{self._origin}:{real}:{name}"), depth)
 
     def _loose_file(self, name: str, real: str, depth: int) -> None:
-        """A flat `name.md` beside skill folders, or a root that is a skill; `README.md` and its like are what they seem."""
+        """A flat `name.md` beside skill folders, or a root that is a skill; `README.md` and its like are neither."""
         if depth > 0:
             return
         stem, dot, extension = name.rpartition(".")

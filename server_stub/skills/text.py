@@ -41,8 +41,9 @@ _HIDDEN = (
 
 def is_plain(data: bytes) -> bool:
     """Whether UTF-8 text holds nothing that cleaning would remove or a reader could not see."""
-    if len(data.translate(None, _CONTROLS)) != len(data):
-        return False
+    for control in _CONTROLS:  # one memchr each: less than a pass that looks at every byte
+        if control in data:
+            return False
     return data.isascii() or not any(pattern.search(data) for pattern in _SUSPECT_BYTES)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 
 def as_ordinary_user(function: Callable[[], str]) -> str:
-    """What `function` gives when an ordinary user calls it; forks and drops to `nobody` where the suite runs as root."""
+    """What `function` gives when an ordinary user calls it; forks and drops to `nobody` where root runs the suite."""
     if os.geteuid() != 0:
         return function()
     try:

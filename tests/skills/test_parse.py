@@ -254,7 +254,8 @@ def test_unseen_characters_that_are_escapes_in_the_frontmatter_are_named_too() -
 
 def test_emoji_flags_and_joiners_raise_no_alarm() -> None:
     england = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
-    text = f"\U0001f469\u200d\U0001f4bb {england} \u26a0\ufe0f 1\ufe0f\u20e3 \u0646\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
+    persian = "\u0646\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
+    text = f"\U0001f469\u200d\U0001f4bb {england} \u26a0\ufe0f 1\ufe0f\u20e3 {persian}"
     skill = loaded(front("name: thing", f"description: {text}", body=text))
     assert (skill.description, skill.body, skill.warnings) == (text, text, ())
 
