@@ -7,7 +7,8 @@ import stat
 from collections.abc import Iterator
 
 from server_stub.errors import ServerError
-from server_stub.skills.nested import FILE_NAME, FOLDER_FLAGS, is_pruned
+from server_stub.skills.document import FILE_NAME
+from server_stub.skills.nested import FOLDER_FLAGS, is_pruned
 from server_stub.skills.skill import Skill
 from server_stub.skills.text import clean_line, clean_text
 

@@ -8,6 +8,8 @@ from server_stub.skills.diagnostic import SkipCode
 from server_stub.skills.rejected import Rejected
 from server_stub.skills.text import clean_text, hidden_characters, is_plain
 
+FILE_NAME = "SKILL.md"
+
 LARGEST_FILE = 1024 * 1024
 """Bytes of a SKILL.md; a larger one is left out."""
 

@@ -4,10 +4,10 @@ import os
 import stat
 from collections.abc import Iterator
 
+from server_stub.skills.document import FILE_NAME
+
 FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 """How folders are opened: never through a link, never blocking."""
-
-FILE_NAME = "SKILL.md"
 
 _PRUNED = frozenset(["node_modules"])
 _LEVELS = 2

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from server_stub.skills.diagnostic import SkipCode, Skipped
-from server_stub.skills.document import Document, split_document
+from server_stub.skills.document import FILE_NAME, Document, split_document
 from server_stub.skills.fields import Fields
 from server_stub.skills.frontmatter import read_mapping
 from server_stub.skills.identity import identify
@@ -16,8 +16,6 @@ from server_stub.skills.skill import Skill
 from server_stub.skills.text import clean_line, clip_graphemes
 from server_stub.skills.tier import Tier
 from server_stub.skills.warning import SkillWarning, WarningCode
-
-FILE_NAME = "SKILL.md"
 
 LONGEST_DESCRIPTION = 1024
 """Characters of a description that the model is shown; a longer one is kept for people."""

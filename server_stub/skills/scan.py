@@ -9,7 +9,8 @@ from pathlib import Path
 
 from server_stub.skills.cache import ParsedFile, ParsedSkills, is_settled, now_ns
 from server_stub.skills.diagnostic import NearMiss, SkipCode, Skipped
-from server_stub.skills.nested import FILE_NAME, FOLDER_FLAGS, is_pruned, nested_skill_files
+from server_stub.skills.document import FILE_NAME
+from server_stub.skills.nested import FOLDER_FLAGS, is_pruned, nested_skill_files
 from server_stub.skills.parse import parse_skill
 from server_stub.skills.reading import Absent, Contents, Linked, Reading, Unread, read_file, stamp_of, unread
 from server_stub.skills.skill import Skill

@@ -4,7 +4,8 @@ import os
 import time
 from collections.abc import Iterable
 
-from server_stub.skills.nested import FILE_NAME, FOLDER_FLAGS, is_pruned
+from server_stub.skills.document import FILE_NAME
+from server_stub.skills.nested import FOLDER_FLAGS, is_pruned
 
 _DEEPEST = 6
 _MOST_FOLDERS = 10_000

@@ -149,4 +149,4 @@ def test_discovery_and_reload_keep_to_their_targets(roots: dict[int, Path]) -> N
     print(f"ten times the skills take {growth:.1f} times as long")
     assert growth < 15
     assert all(taken["unchanged"] < 3 * taken["stat"] for taken in figures.values())
-    assert all(taken["cold"] < 6 * taken["read"] for taken in figures.values())
+    assert all(taken["cold"] < 10 * taken["read"] for taken in figures.values())
