@@ -111,6 +111,11 @@ class TitleChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class QueueReleased:
+    """The person lets a held queue go on."""
+
+
+@dataclass(frozen=True, slots=True)
 class ReloadStarted:
     """A reload was asked for."""
 
@@ -228,7 +233,7 @@ LinkEvent = Opened | OpenFailed | ServerGone | Reopening | ClearStarted | Cleare
 InventoryEvent = InventoryInstalled | InventoryUnavailable | InventoryOutdated
 """What happens to the palette without a reload of ours."""
 
-EntryEvent = EntryQueued | EntryStarted | EntryTakenBack | ReloadOffered | OfferAnswered
+EntryEvent = EntryQueued | EntryStarted | EntryTakenBack | QueueReleased | ReloadOffered | OfferAnswered
 """What the person's own entries do."""
 
 NewsEvent = SessionRead | TitleChanged | Noticed

@@ -69,6 +69,8 @@ class SessionView:
     """What the person typed to start the run."""
     asks: tuple[runs.Ask, ...] = ()
     queue: tuple[ev.Entry, ...] = ()
+    queue_held: bool = False
+    """The queue waits for the person: a run was cancelled or lost, so what comes next is theirs to say."""
     inventory: Inventory = field(default_factory=Inventory)
     freshness: Freshness = Freshness.MISSING
     reload: ReloadStep = ReloadStep.NONE
@@ -134,6 +136,7 @@ def accepts(view: SessionView, event: ev.SessionEvent) -> bool:
             | ev.EntryQueued()
             | ev.EntryStarted()
             | ev.EntryTakenBack()
+            | ev.QueueReleased()
             | ev.ReloadOffered()
             | ev.OfferAnswered()
             | ev.Noticed()
@@ -194,7 +197,8 @@ def _apply_link(view: SessionView, event: ev.LinkEvent) -> SessionView:
                 _opened(view, opened), mode=opened.mode or view.mode, can_reload=opened.can_reload or view.can_reload
             )
         case ev.OpenFailed(reason=reason) | ev.ServerGone(reason=reason):
-            return replace(_at_rest(view), link=Link.GONE, link_reason=reason, clearing=False, reload=ReloadStep.NONE)
+            rest = _at_rest(view, hold=True)
+            return replace(rest, link=Link.GONE, link_reason=reason, clearing=False, reload=ReloadStep.NONE)
         case ev.Reopening():
             return replace(view, link=Link.STARTING, link_reason="", session_id="")
         case ev.ClearStarted():
@@ -215,12 +219,21 @@ def _opened(view: SessionView, event: ev.Opened) -> SessionView:
         placement=event.placement,
         can_reload=event.can_reload,
         queue=view.queue,
+        queue_held=view.queue_held,
         reload_token=view.reload_token,
     )
 
 
-def _at_rest(view: SessionView) -> SessionView:
-    return replace(view, activity=Activity.IDLE, run_id="", run_text="", asks=(), reload_offered=False)
+def _at_rest(view: SessionView, *, hold: bool) -> SessionView:
+    return replace(
+        view,
+        activity=Activity.IDLE,
+        run_id="",
+        run_text="",
+        asks=(),
+        reload_offered=False,
+        queue_held=view.queue_held or (hold and bool(view.queue)),
+    )
 
 
 def _apply_entry(view: SessionView, event: ev.EntryEvent) -> SessionView:
@@ -230,7 +243,9 @@ def _apply_entry(view: SessionView, event: ev.EntryEvent) -> SessionView:
         case ev.EntryStarted():
             return replace(view, queue=view.queue[1:])
         case ev.EntryTakenBack():
-            return replace(view, queue=view.queue[:-1])
+            return replace(view, queue=view.queue[:-1], queue_held=view.queue_held and len(view.queue) > 1)
+        case ev.QueueReleased():
+            return replace(view, queue_held=False)
         case ev.ReloadOffered():
             return replace(view, reload_offered=True)
         case ev.OfferAnswered():
@@ -254,8 +269,10 @@ def _apply_run(view: SessionView, event: runs.RunEvent) -> SessionView:
             return replace(view, asks=asks, activity=Activity.RUNNING if awaiting else view.activity)
         case runs.TurnEnded(usage=usage):
             return replace(view, usage=view.usage.plus(usage), last_turn=usage)
-        case runs.RunEnded() | runs.RunLost() | runs.PromptFailed():
-            return _at_rest(view)
+        case runs.RunEnded(stop=stop):
+            return _at_rest(view, hold=stop == "cancelled")
+        case runs.RunLost() | runs.PromptFailed():
+            return _at_rest(view, hold=True)
         case runs.TextAdded() | runs.ReasoningAdded() | runs.ToolStarted() | runs.ToolFinished():
             return view
         case _:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-_CONSIDERED = 256
+_CONSIDERED = 160
 _SCATTERED_FROM = 2
 _DESCRIPTION_FROM = 2
 _NOTHING = re.compile(r"(?!)")

@@ -1,0 +1,296 @@
+"""The chat: transcript, approvals, queue, slash menu, prompt and status, all shown from one view."""
+
+import time
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.command import Provider
+from textual.screen import Screen
+from textual.worker import Worker, WorkerState
+
+from mecatui import run_events as runs
+from mecatui import session_events as ev
+from mecatui.control import Control
+from mecatui.messages import AskAnswered, BackendWanted, Happened, Page, PageWanted
+from mecatui.screens import show, wording
+from mecatui.screens.completion import Completion, Insert, Run
+from mecatui.screens.dispatcher import Call, Dispatcher
+from mecatui.screens.feed import Feed
+from mecatui.session_view import Activity, Link, Offer, SessionView, accepts, apply
+from mecatui.slash.palette import Palette, PaletteRow
+from mecatui.slash.parse import Names
+from mecatui.widgets.approval import ApprovalCard
+from mecatui.widgets.header import Header
+from mecatui.widgets.prompt import Prompt
+from mecatui.widgets.queue import QueueList
+from mecatui.widgets.slash_menu import SlashMenu
+from mecatui.widgets.status_line import StatusLine
+from mecatui.widgets.transcript import Transcript
+
+_TWICE_SECONDS = 2.0
+
+
+def _palette_provider() -> type[Provider]:
+    """Loaded when the command palette is first opened."""
+    from mecatui.slash.provider import PaletteProvider  # noqa: PLC0415 - not needed for the first frame
+
+    return PaletteProvider
+
+
+class ChatScreen(Screen[None]):
+    """The one place where the view changes: `view = apply(view, event)`. A `Stage` and a `PaletteHost`."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+c", "interrupt", "clear, cancel, leave", show=False, priority=True),
+        Binding("ctrl+r", "take_offer", "do what is offered", show=False, priority=True),
+        Binding("up", "take_back", "take the last queued line back", show=False, priority=True),
+        Binding("enter", "release", "send the held queue", show=False, priority=True),
+        Binding("escape", "escape", "cancel, or back to the prompt", show=False),
+    ]
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_palette_provider}
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.view = SessionView()
+        self.names = Names()
+        self.palette = Palette()
+        self._control: Control | None = None
+        self._interrupted_at = float("-inf")
+        self._header = Header()
+        self._transcript = Transcript()
+        self._queue = QueueList()
+        self._card = ApprovalCard()
+        self._menu = SlashMenu()
+        self._prompt = Prompt()
+        self._status = StatusLine()
+        self._dispatcher = Dispatcher(self)
+        self._completion = Completion(self._prompt, self._menu)
+        self._feed = Feed(self._transcript)
+
+    def compose(self) -> ComposeResult:
+        """From top to bottom."""
+        yield self._header
+        yield self._transcript
+        yield self._queue
+        yield self._card
+        yield self._menu
+        yield self._prompt
+        yield self._status
+
+    def on_mount(self) -> None:
+        """Take keys at once."""
+        self._prompt.focus()
+        self._show_view()
+
+    def attach(self, control: Control) -> None:
+        """Use this controller from now on."""
+        self._control = control
+
+    def accept(self, event: ev.SessionEvent) -> None:
+        """Apply an event and show it; one that has become stale changes nothing."""
+        before = self.view
+        if not accepts(before, event):
+            return
+        self.view = apply(before, event)
+        self._feed.take(event, before)
+        if self.view.inventory is not before.inventory:
+            self.palette, self.names = Palette(self.view.inventory), Names.of(self.view.inventory)
+            self._renew_menu()
+        elif self.view.freshness is not before.freshness:
+            self._renew_menu()
+        if isinstance(event, runs.PromptFailed):
+            self.give_back(event.text)
+        if self.view != before:
+            self._show_view()
+
+    def begin(self, call: Call) -> None:
+        """Run a call of the controller in the background."""
+        if self._control is not None:
+            self.run_worker(call(self._control), group="calls", exit_on_error=False)
+
+    def notice(self, level: ev.Level, text: str) -> None:
+        """Tell the person something."""
+        self._feed.notice(level, text)
+
+    def open_page(self, page: Page) -> None:
+        """Open a page over the chat."""
+        self.post_message(PageWanted(page))
+
+    def give_back(self, text: str) -> bool:
+        """Put a line into the prompt if that is empty; answers whether it was."""
+        if self._prompt.text.strip():
+            return False
+        self._prompt.set_draft(text)
+        return True
+
+    def restart(self) -> None:
+        """Start the server again."""
+        self._control = None
+        self.post_message(BackendWanted())
+
+    def leave(self) -> None:
+        """End the app."""
+        self.app.exit()
+
+    def pick(self, row: PaletteRow) -> None:
+        """Run a builtin, or put a command in front of the draft and wait for its arguments."""
+        self._prompt.focus()
+        if row.runs_at_once:
+            self._dispatcher.submit(f"/{row.inserts}")
+            return
+        draft = self._prompt.text
+        kept = "" if draft.lstrip().startswith("/") else draft
+        self._prompt.set_draft(f"/{row.inserts} {kept}")
+
+    def use(self, name: str) -> None:
+        """Put a command into the prompt, as a page asks."""
+        if name:
+            self._prompt.set_draft(f"/{name} ")
+
+    def on_happened(self, message: Happened) -> None:
+        """Something happened to the session."""
+        self.accept(message.event)
+        self._dispatcher.drain()
+
+    def on_prompt_edited(self, message: Prompt.Edited) -> None:
+        """Follow what is typed."""
+        self._completion.follow(message.text, message.cursor_offset, self.palette, self.view.freshness)
+
+    def on_prompt_submitted(self, message: Prompt.Submitted) -> None:
+        """Do what the lit row says, else take the line."""
+        self._enter(message.text)
+
+    def on_prompt_menu_key(self, message: Prompt.MenuKey) -> None:
+        """Move the light, or do what the lit row says."""
+        match message.key:
+            case "enter" if message.text == self._prompt.text:
+                # A key that came before the menu could close is a plain Enter.
+                self._enter(message.text) if self._completion.is_open else self._prompt.submit()
+            case "enter":
+                pass
+            case "tab":
+                self._complete()
+            case "escape":
+                self._completion.dismiss()
+            case key:
+                self._completion.press(key)
+
+    def on_prompt_tab_pressed(self) -> None:
+        """With an open ask or an empty prompt: go on to what else takes keys."""
+        if self._completion.is_open:
+            self._complete()
+        elif self._card.is_open:
+            self._card.focus()
+        elif not self._prompt.text:
+            self.focus_next()
+
+    def on_prompt_escape_pressed(self) -> None:
+        """Close the menu, else cancel the run."""
+        if self._completion.is_open:
+            self._completion.dismiss()
+        else:
+            self._dispatcher.cancel()
+
+    def on_slash_menu_picked(self, message: SlashMenu.Picked) -> None:
+        """Do what the clicked row says."""
+        row = self._completion.row_of(message.row)
+        if row is not None:
+            self._prompt.set_draft("")
+            self.pick(row)
+
+    def on_ask_answered(self, message: AskAnswered) -> None:
+        """Send the answer; the card goes when the server says that the ask is closed."""
+        session_id = self.view.session_id
+        self.begin(lambda control: control.approve(session_id, message.ask_id, message.answer))
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """A fault of our own must not take the conversation down with it."""
+        if event.state is WorkerState.ERROR and event.worker.group == "calls":
+            fault = type(event.worker.error).__name__
+            self.notice("error", f"An internal fault stopped this: {fault}. The conversation is kept.")
+            if self.view.activity is not Activity.IDLE:
+                self.accept(runs.RunLost(self.view.session_id, f"internal fault {fault}"))
+            self.accept(ev.RefetchFailed(self.view.session_id, self.view.reload_token, f"internal fault {fault}"))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 - Textual's
+        """Leave the keys to others while they mean nothing here."""
+        if action == "take_back":
+            is_free = self._prompt.has_focus and not self._prompt.text and not self._completion.is_open
+            return is_free and bool(self.view.queue)
+        if action == "release":
+            return self._prompt.has_focus and not self._prompt.text.strip() and self.view.queue_held
+        if action == "take_offer":
+            return self.view.offer is not Offer.NONE
+        return True
+
+    def action_take_back(self) -> None:
+        """Return the last waiting line to the prompt."""
+        self._dispatcher.take_back()
+
+    def action_release(self) -> None:
+        """Let the held queue go on."""
+        self._dispatcher.release()
+
+    def action_take_offer(self) -> None:
+        """Do what the status line offers."""
+        waits = self.view.offer is Offer.RELOAD_WHEN_IDLE
+        if waits and self._prompt.text.strip() == "/reload-skills":
+            self._prompt.set_draft("")
+        self._dispatcher.take_offer()
+
+    def action_escape(self) -> None:
+        """From the approval card: cancel the run. From anywhere else: back to the prompt."""
+        if self._card.has_focus:
+            self._dispatcher.cancel()
+        self._prompt.focus()
+
+    def action_interrupt(self) -> None:
+        """Copy a selection; else clear the draft, else cancel the run; the second time in a row leaves."""
+        selected = self.get_selected_text() or self._prompt.selected_text
+        if selected:
+            self.app.copy_to_clipboard(selected)
+            return
+        now = time.monotonic()
+        is_second, self._interrupted_at = now - self._interrupted_at < _TWICE_SECONDS, now
+        if is_second:
+            self.leave()
+        elif self._prompt.text:
+            self._prompt.take()
+        elif self.view.activity is not Activity.IDLE:
+            self._dispatcher.cancel()
+        else:
+            self.notice("info", "ctrl+c again leaves.")
+
+    def _enter(self, typed: str) -> None:
+        match self._completion.choose(typed):
+            case Run(text=line):
+                if line != typed:
+                    self._prompt.set_draft(line)
+                if self._dispatcher.submit(line):
+                    self._prompt.take()
+            case Insert(row=row):
+                self._prompt.set_draft(f"/{row.inserts} ")
+
+    def _complete(self) -> None:
+        """Put the lit name into the prompt; a blank after it where arguments may follow."""
+        row = self._completion.lit()
+        if row is not None:
+            self._prompt.set_draft(f"/{row.inserts}" + ("" if row.runs_at_once else " "))
+
+    def _renew_menu(self) -> None:
+        prompt = self._prompt
+        self._completion.renew(prompt.text, prompt.cursor_index, self.palette, self.view.freshness)
+
+    def _show_view(self) -> None:
+        view, had_ask = self.view, self._card.is_open
+        self._header.show(show.header_values(view))
+        self._status.show(show.status_values(view))
+        self._queue.show([entry.text for entry in view.queue], wording.queue_words(view))
+        self._card.show(view.asks)
+        if self._card.is_open and not had_ask and not self._prompt.text:
+            self._card.focus()
+        elif had_ask and not self._card.is_open:
+            self._prompt.focus()
+        self.set_class(view.link is Link.GONE, "-gone")

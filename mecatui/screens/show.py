@@ -1,0 +1,39 @@
+"""The view as values of the widgets around the transcript."""
+
+from mecatui.screens import wording
+from mecatui.session_view import Activity, Freshness, SessionView
+from mecatui.widgets.header import HeaderValues
+from mecatui.widgets.status_line import StatusValues
+
+_SESSION_SHOWN = 12
+
+
+def header_values(view: SessionView) -> HeaderValues:
+    """The first line."""
+    return HeaderValues(view.session_id[:_SESSION_SHOWN], view.model, view.mode, view.placement, view.title)
+
+
+def status_values(view: SessionView) -> StatusValues:
+    """The last line."""
+    skills = view.inventory.listing.skills
+    return StatusValues(
+        state=_state(view),
+        context_share=view.context or None,
+        tokens_in=view.usage.input_tokens + view.usage.cache_read_tokens or None,
+        tokens_out=view.usage.output_tokens or None,
+        cache_share=view.cache_share,
+        skills=sum(skill.in_inventory for skill in skills) if view.knows_commands else None,
+        skills_new=sum(skill.is_new for skill in skills),
+        skills_gone=sum(skill.is_gone for skill in skills),
+    )
+
+
+def _state(view: SessionView) -> str:
+    """The state, what the offer key does, and whether the palette can be trusted."""
+    parts = [wording.state_words(view)]
+    if view.activity is Activity.RUNNING:
+        parts.append("esc cancels")
+    if view.freshness is Freshness.STALE:
+        parts.append("commands stale")
+    offer = wording.offer_words(view)
+    return " · ".join([*parts, offer] if offer else parts)

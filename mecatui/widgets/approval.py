@@ -1,0 +1,95 @@
+"""The approval card: what a run asks, and the keys that answer it."""
+
+import time
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from mecatui.control import Answer
+from mecatui.messages import AskAnswered
+from mecatui.plain_text import one_line, printable
+from mecatui.run_events import Ask
+
+_GUARD_SECONDS = 0.3
+_TOOL_LENGTH = 60
+
+
+class ApprovalCard(Vertical, can_focus=True):
+    """Shows the first of the open asks; hidden when there is none."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("a", "answer('allow_once')", "once"),
+        Binding("w", "answer('allow_always')", "always"),
+        Binding("d", "answer('deny')", "deny"),
+        Binding("up", "scroll(-1)", "up", show=False),
+        Binding("down", "scroll(1)", "down", show=False),
+    ]
+    DEFAULT_CSS = """
+    ApprovalCard {
+        height: auto;
+        display: none;
+        background: $surface;
+        border-left: outer $warning;
+        padding: 0 1;
+        &.-open { display: block; }
+        &:focus { border-left: outer $accent; }
+        & > .approval--title, & > .approval--keys {
+            height: 1;
+            text-style: bold;
+            text-wrap: nowrap;
+            text-overflow: ellipsis;
+        }
+        & > .approval--title { color: $text-warning; }
+        & > VerticalScroll { height: auto; max-height: 30vh; scrollbar-size-vertical: 1; }
+    }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self._asks: tuple[Ask, ...] = ()
+        self._shown_at = 0.0
+        self._title = Static(classes="approval--title", markup=False)
+        self._arguments = Static(markup=False)
+        self._keys = Static(Content("a once   w always   d deny"), classes="approval--keys", markup=False)
+
+    def compose(self) -> ComposeResult:
+        """A title, the arguments, the keys."""
+        yield self._title
+        with VerticalScroll(can_focus=False):
+            yield self._arguments
+        yield self._keys
+
+    @property
+    def is_open(self) -> bool:
+        """There is something to answer."""
+        return bool(self._asks)
+
+    def show(self, asks: Sequence[Ask]) -> None:
+        """Show the first of these asks, or nothing."""
+        before = self._asks[:1]
+        self._asks = tuple(asks)
+        self.set_class(bool(asks), "-open")
+        if not asks:
+            return
+        if before != self._asks[:1]:
+            self._shown_at = time.monotonic()
+        ask = asks[0]
+        of = f"   1 of {len(asks)}" if len(asks) > 1 else ""
+        self._title.update(Content(f"Allow {one_line(ask.tool)[:_TOOL_LENGTH]}?{of}"))
+        told = [one_line(ask.reason)] if ask.reason else []
+        told += [printable(ask.arguments)] if ask.arguments else []
+        self._arguments.update(Content("\n".join(told)))
+
+    def action_answer(self, answer: str) -> None:
+        """Answer the ask that is shown. A key that was pressed before it could be read does not count."""
+        if self._asks and time.monotonic() - self._shown_at >= _GUARD_SECONDS:
+            self.post_message(AskAnswered(self._asks[0].ask_id, Answer(answer)))
+
+    def action_scroll(self, step: int) -> None:
+        """Scroll the arguments."""
+        self.query_one(VerticalScroll).scroll_relative(y=step, animate=False)
