@@ -9,8 +9,15 @@ ServerError
 │   ├── NoActiveRun
 │   ├── AskNotPending
 │   ├── TooManyEngines
+│   ├── TooManySessions
+│   ├── SessionLeasedElsewhere
 │   ├── SourceUnavailable
 │   └── Draining
+├── AssetUnavailable         a skill's file is not there or not text (skills.assets)
+├── TrustFileUnusable        the trust file is left as it is (skills.trust)
+├── UsageError               a flag that cannot be followed (cli)
+├── ModelUnavailable         a model that this server does not offer (build)
+├── ScriptInvalid            the offline model's script is not of the form (engine.models.script)
 ├── EngineBuildFailed
 └── PinViolated              the tools array moved: an internal error, nothing was sent
 """
@@ -76,6 +83,17 @@ class AskNotPending(Refused):
 
 class TooManyEngines(Refused):
     """No room for one more private engine."""
+
+
+class TooManySessions(Refused):
+    """The server holds as many sessions as it may."""
+
+
+class SessionLeasedElsewhere(Refused):
+    """Another server process runs this session."""
+
+    def __init__(self) -> None:
+        super().__init__("another server process runs this session; use it there, or wait until it is done")
 
 
 class SourceUnavailable(Refused):

@@ -58,6 +58,8 @@ class SkillRow(Response):
     """The tier that it came from: `explicit`, `project`, `user` or `learned`."""
     advertised: bool = False
     """The model was told of this name."""
+    description_stale: bool = False
+    """The model was told another description than this one."""
     in_inventory: bool = False
     """A name that is advertised but gone is still a row, with this false."""
     user_invocable: bool = False
