@@ -2,6 +2,7 @@
 
 from client.contract import commands as wire_commands
 from client.contract import skills as wire_skills
+from server_stub.engine.advertise import says_the_same
 from server_stub.engine.expansion import ExpansionRow, ExpansionTable
 from server_stub.engine.pin import Pin
 from server_stub.sessions.service import Inventory
@@ -48,7 +49,7 @@ def _row(skill: Skill, pin: Pin) -> wire_skills.SkillRow:
         active_version=skill.version,
         origin=skill.origin.value,
         advertised=told is not None,
-        description_stale=told is not None and not skill.summary.startswith(told.removesuffix("…")),
+        description_stale=told is not None and not says_the_same(told, skill.summary),
         in_inventory=True,
         user_invocable=skill.user_invocable,
         model_invocable=skill.model_invocable,

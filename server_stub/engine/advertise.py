@@ -73,6 +73,14 @@ def advertise(snapshot: SkillSnapshot) -> Advertisement | None:
     return Advertisement(ToolSpec.of(TOOL_NAME, text, _SCHEMA), dict(list(listed.items())[:kept]))
 
 
+def says_the_same(told: str, summary: str) -> bool:
+    """Whether a description that the model was told, perhaps shortened, is that of this summary."""
+    if told == summary:
+        return True
+    is_shortened = told.endswith("…") and len(summary) >= len(told)
+    return is_shortened and summary.startswith(told.removesuffix("…"))
+
+
 def _description_limit(skills: Sequence[Skill]) -> int:
     """The greatest length in characters, at most `LONGEST_DESCRIPTION`, at which all skills fit the budget."""
     room = DESCRIPTION_BUDGET - len(_PREAMBLE.encode()) - 80
