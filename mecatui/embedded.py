@@ -104,14 +104,17 @@ class EmbeddedServer:
         return self._process.wait()
 
     def last_words(self) -> str:
-        """The last line that the child wrote to its log, as it is; or its exit status when it wrote none."""
+        """Why the child ended: the signal, or the last line of its log as it is, or its exit status."""
+        status = self._process.poll()
+        if status is not None and status < 0:
+            return f"it was ended by signal {-status}"
         with suppress(OSError), self._log.open("rb") as log:
             size = log.seek(0, os.SEEK_END)
             log.seek(max(min(self._log_start, size), size - _TAIL))
             lines = [line for line in log.read().decode(errors="replace").splitlines() if line.strip()]
             if lines:
                 return lines[-1]
-        return f"it ended with status {self._process.poll()}"
+        return f"it ended with status {status}"
 
     def stop(self) -> None:
         """End the child and reap it: by end-of-file, then by signal."""
