@@ -7,7 +7,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from mecatui.plain_text import clip_cells, one_line
-from mecatui.widgets.line import Part, line_strip, parts_width
+from mecatui.widgets.line import Part, component_look, line_strip, parts_width
 
 _GAP = "   "
 _SHORT_SESSION = 7
@@ -82,6 +82,6 @@ class Header(Widget):
         return parts
 
     def _parts(self, form: tuple[str, ...]) -> list[Part]:
-        part = self.get_component_rich_style("header--part", partial=True)
-        name: Part = ("mecatui", self.get_component_rich_style("header--name", partial=True))
+        part = component_look(self, "header--part")
+        name: Part = ("mecatui", component_look(self, "header--name"))
         return [name, *((_GAP + text, part) for text in form if text)]

@@ -5,11 +5,22 @@ from collections.abc import Iterable, Sequence
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
+from textual.widget import Widget
 
 from mecatui.plain_text import cell_width, clip_cells
 
 Part = tuple[str, Style | None]
 """A piece of text on one line and how it looks."""
+
+
+def component_look(widget: Widget, component: str) -> Style:
+    """How a component of a widget looks, on whatever background it stands.
+
+    Colours that Textual works out from what is behind them are worked out; the background is only there where the
+    component's own rules give one.
+    """
+    own = widget.get_component_rich_style(component, partial=True)
+    return own + Style(color=widget.get_component_rich_style(component).color)
 
 
 def parts_width(parts: Iterable[Part]) -> int:

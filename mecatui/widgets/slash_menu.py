@@ -13,7 +13,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from mecatui.plain_text import cell_width, clip_cells, one_line, wrap_cells
-from mecatui.widgets.line import Part, line_strip, parts_width
+from mecatui.widgets.line import Part, component_look, line_strip, parts_width
 
 _MOST_ROWS = 8
 _FEWEST_ROWS = 3
@@ -226,7 +226,7 @@ class SlashMenu(Widget):
         return [("".join(letter for _, letter in run), look if is_match else None) for is_match, run in runs]
 
     def _look(self, part: str) -> Style:
-        return self.get_component_rich_style(f"slash-menu--{part}", partial=True)
+        return component_look(self, f"slash-menu--{part}")
 
 
 def _name(row: MenuRow) -> str:

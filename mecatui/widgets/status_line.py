@@ -7,7 +7,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from mecatui.plain_text import one_line
-from mecatui.widgets.line import Part, line_strip, parts_width
+from mecatui.widgets.line import Part, component_look, line_strip, parts_width
 
 _GAP = "  "
 _BAR_CELLS = 5
@@ -63,8 +63,8 @@ class StatusLine(Widget):
         if y:
             return Strip.blank(width, self.rich_style)
         state = one_line(self._values.state)
-        look = self.get_component_rich_style("status-line--figure", partial=True)
-        left: list[Part] = [(state, self.get_component_rich_style("status-line--state", partial=True))] if state else []
+        look = component_look(self, "status-line--figure")
+        left: list[Part] = [(state, component_look(self, "status-line--state"))] if state else []
         taken = parts_width(left)
         right: list[Part] = []
         for form in _forms(self._values):
