@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from time import monotonic, thread_time
 from typing import ClassVar
 
+from rich.style import Style
 from textual.cache import LRUCache
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
@@ -17,8 +18,8 @@ from mecatui.widgets.rows import MARGIN, Paper, highlighted, row_text
 
 _FRAME = 1 / 30
 """Seconds from one frame of arriving text to the next."""
-_SLICE = 0.006
-_PAUSE = 0.012
+_SLICE = 0.016
+_PAUSE = 0.02
 """Blocks out of sight are drawn in slices of `_SLICE` seconds of work, `_PAUSE` apart, until none is left."""
 _CACHED_STRIPS = 512
 
@@ -42,7 +43,8 @@ class ColumnView(ScrollView):
         self.following = True
         """Whether the end is in sight and stays so."""
         self._strips: LRUCache[tuple[object, ...], Strip] = LRUCache(_CACHED_STRIPS)
-        self._frame_due = self._slice_due = self._placing = False
+        self._looks_known = self._frame_due = self._slice_due = self._placing = False
+        self._under = Style.null()
         self._last_frame = 0.0
 
     def take_in(self) -> None:
@@ -80,6 +82,7 @@ class ColumnView(ScrollView):
     def notify_style_update(self) -> None:
         """Draw again if the theme changed how things look."""
         super().notify_style_update()
+        self._looks_known = False
         self._strips.clear()
         self.request_frame()
 
@@ -127,6 +130,9 @@ class ColumnView(ScrollView):
             self.set_timer(_PAUSE, self._draw_slice)
 
     def _use_paper(self, width: int) -> None:
+        if self._looks_known and self.column.paper is not None and self.column.paper.width == width:
+            return
+        self._looks_known = True
         prefix = type(self).__name__.lower()
         looks = {look: component_look(self, f"{prefix}--{look}") for look in self.LOOKS}
         paper = Paper(width, looks, self.app.current_theme.dark)
@@ -163,10 +169,16 @@ class ColumnView(ScrollView):
 
     # ------------------------------------------------------------------ lines
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The lines in a part of the viewport."""
+        # Worked out from all ancestors: once for a paint, not once for a line.
+        self._under = self.rich_style
+        return super().render_lines(crop)
+
     def render_line(self, y: int) -> Strip:
         """The line at `y` of the viewport."""
         line = self.scroll_offset.y + y
-        width, style = self.scrollable_content_region.width, self.rich_style
+        width, style = self.scrollable_content_region.width, self._under
         if line >= self.column.height:
             return Strip.blank(width, style)
         entry, row = self._at(line)

@@ -164,8 +164,14 @@ class _Block(Markdown):
     }
 
     def __init__(self, tokens: list[Token], *, dark: bool, look: Style | None) -> None:
-        super().__init__("", code_theme="ansi_dark" if dark else "ansi_light", style=look or "none", hyperlinks=False)
+        # The inherited constructor would build a parser and parse once more.
+        self.markup = ""
         self.parsed = tokens
+        self.code_theme = self.inline_code_theme = "ansi_dark" if dark else "ansi_light"
+        self.justify = None
+        self.style = look or "none"
+        self.hyperlinks = False
+        self.inline_code_lexer = None
         self.inlines = {*Markdown.inlines, "link"}
 
 
@@ -176,7 +182,7 @@ def _row(line: Iterable[Segment]) -> Row:
         shown = text if text.isprintable() else without_controls(text).replace("\n", " ").expandtabs(TAB)
         if shown:
             row.append(Segment(shown, _shared(style) if style else None))
-    while len(row) > 1 and not row[-1].text.strip() and (row[-1].style is None or row[-1].style.bgcolor is None):
+    while len(row) > 1 and not row[-1].text.strip():
         row.pop()
     if len(row) > 1:
         text, style, _ = row[-1]
@@ -186,8 +192,18 @@ def _row(line: Iterable[Segment]) -> Row:
 
 @lru_cache(maxsize=4096)
 def _shared(style: Style) -> Style:
-    """One object for equal styles: a transcript keeps hundreds of thousands of segments."""
-    return style
+    """One object for equal styles (a transcript keeps many segments), and no background that says "the default"."""
+    if style.bgcolor is None or not style.bgcolor.is_default:
+        return style
+    return Style(
+        color=style.color,
+        bold=style.bold,
+        dim=style.dim,
+        italic=style.italic,
+        underline=style.underline,
+        strike=style.strike,
+        reverse=style.reverse,
+    )
 
 
 def _trimmed(rows: list[Row]) -> list[Row]:
