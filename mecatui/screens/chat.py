@@ -132,7 +132,7 @@ class ChatScreen(Screen[None]):
 
     def leave(self) -> None:
         """End the app."""
-        self.app.exit()
+        self.app.exit(self.view.session_id)
 
     def pick(self, row: PaletteRow) -> None:
         """Run a builtin, or put a command in front of the draft and wait for its arguments."""
