@@ -49,6 +49,7 @@ class ChatScreen(Screen[None]):
         Binding("enter", "release", "send the held queue", show=False, priority=True),
         Binding("escape", "escape", "cancel, or back to the prompt", show=False),
     ]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (24, "-tall")]  # noqa: RUF012 - Textual declares it
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_palette_provider}
 
     def __init__(self) -> None:
@@ -63,7 +64,7 @@ class ChatScreen(Screen[None]):
         self._queue = QueueList()
         self._card = ApprovalCard()
         self._menu = SlashMenu()
-        self._prompt = Prompt()
+        self._prompt = Prompt(placeholder="Type a message, or / for commands")
         self._status = StatusLine()
         self._dispatcher = Dispatcher(self)
         self._completion = Completion(self._prompt, self._menu)
@@ -157,6 +158,7 @@ class ChatScreen(Screen[None]):
     def on_prompt_edited(self, message: Prompt.Edited) -> None:
         """Follow what is typed."""
         self._completion.follow(message.text, message.cursor_offset, self.palette, self.view.freshness)
+        self.set_class(self._completion.is_open, "-menu")
 
     def on_prompt_submitted(self, message: Prompt.Submitted) -> None:
         """Do what the lit row says, else take the line."""
@@ -173,7 +175,7 @@ class ChatScreen(Screen[None]):
             case "tab":
                 self._complete()
             case "escape":
-                self._completion.dismiss()
+                self._dismiss()
             case key:
                 self._completion.press(key)
 
@@ -189,7 +191,7 @@ class ChatScreen(Screen[None]):
     def on_prompt_escape_pressed(self) -> None:
         """Close the menu, else cancel the run."""
         if self._completion.is_open:
-            self._completion.dismiss()
+            self._dismiss()
         else:
             self._dispatcher.cancel()
 
@@ -279,9 +281,14 @@ class ChatScreen(Screen[None]):
         if row is not None:
             self._prompt.set_draft(f"/{row.inserts}" + ("" if row.runs_at_once else " "))
 
+    def _dismiss(self) -> None:
+        self._completion.dismiss()
+        self.remove_class("-menu")
+
     def _renew_menu(self) -> None:
         prompt = self._prompt
         self._completion.renew(prompt.text, prompt.cursor_index, self.palette, self.view.freshness)
+        self.set_class(self._completion.is_open, "-menu")
 
     def _show_view(self) -> None:
         view, had_ask = self.view, self._card.is_open

@@ -8,7 +8,7 @@ KEYS: tuple[tuple[str, str], ...] = (
     ("enter", "send, or do what the lit row of the menu says; while a run is active: queue"),
     ("tab", "complete the lit name; with an empty prompt: go to the transcript or the approval"),
     ("esc", "close the menu; cancel the run"),
-    ("up on an empty prompt", "take the last queued line back"),
+    ("up", "on an empty prompt: take the last queued line back"),
     ("ctrl+r", "do what is offered: run a refused reload when idle, fetch the commands again, restart the server"),
     ("a  w  d", "approve once, always, deny"),
     ("ctrl+p", "all commands, themes and keys"),
@@ -17,7 +17,7 @@ KEYS: tuple[tuple[str, str], ...] = (
 )
 """The keys of the chat, for people."""
 
-_COLUMN = 24
+_COLUMN = max(len(f"/{', /'.join(builtin.names)}") for builtin in BUILTINS)
 
 
 def help_page() -> PageScreen:

@@ -31,9 +31,9 @@ def status_values(view: SessionView) -> StatusValues:
 def _state(view: SessionView) -> str:
     """The state, what the offer key does, and whether the palette can be trusted."""
     parts = [wording.state_words(view)]
-    if view.activity is Activity.RUNNING:
-        parts.append("esc cancels")
+    offer = wording.offer_words(view)
     if view.freshness is Freshness.STALE:
         parts.append("commands stale")
-    offer = wording.offer_words(view)
+    if view.activity is Activity.RUNNING and not offer:
+        parts.append("esc cancels")
     return " · ".join([*parts, offer] if offer else parts)

@@ -1,6 +1,7 @@
 """The page of skills: grouped by tier, one state word a row, and all about the lit one beneath."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from mecatui.inventory import TIERS, Listing, NearMiss, Shadowed, Skill, Skipped
 from mecatui.plain_text import cell_width, clip_cells
@@ -8,7 +9,20 @@ from mecatui.screens.page import Item, PageScreen
 from mecatui.session_view import Freshness, SessionView
 from mecatui.widgets.lines import Kind, Line
 
-_NAME_COLUMN = 24
+_LONGEST_NAME = 24
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """Rows whose states stand below one another."""
+
+    name: int
+
+    def row(self, name: str, words: str, description: str = "") -> str:
+        """A name, a state, and as much of the description as the screen has room for."""
+        shown = clip_cells(name, self.name)
+        padding = " " * (self.name - cell_width(shown))
+        return f"  {shown}{padding}  {words}" + (f" · {description}" if description else "")
 
 
 def skills_page(view: SessionView) -> PageScreen:
@@ -52,18 +66,23 @@ def _notes(view: SessionView) -> list[Item]:
 
 def _groups(listing: Listing) -> list[Item]:
     items: list[Item] = []
+    columns = _columns(listing)
     origins = [*TIERS, *sorted(_origins(listing) - set(TIERS))]
     for origin in origins:
         members = [
-            *(_skill_item(skill) for skill in listing.skills if skill.origin == origin),
-            *(_shadowed_item(lost) for lost in listing.shadowed if lost.origin == origin),
-            *(_skipped_item(skip, place) for place, skip in enumerate(listing.skipped) if skip.origin == origin),
+            *(_skill_item(skill, columns) for skill in listing.skills if skill.origin == origin),
+            *(_shadowed_item(lost, columns) for lost in listing.shadowed if lost.origin == origin),
+            *(
+                _skipped_item(skip, place, columns)
+                for place, skip in enumerate(listing.skipped)
+                if skip.origin == origin
+            ),
         ]
         if members:
             items += [Item(Line(f"{origin or 'no longer there'} ({len(members)})", "heading")), *members]
     if listing.near_misses:
         items.append(Item(Line(f"not loaded, with the fix ({len(listing.near_misses)})", "heading")))
-        items += [_near_miss_item(miss, place) for place, miss in enumerate(listing.near_misses)]
+        items += [_near_miss_item(miss, place, columns) for place, miss in enumerate(listing.near_misses)]
     return items
 
 
@@ -72,31 +91,35 @@ def _origins(listing: Listing) -> set[str]:
     return {row.origin for row in rows}
 
 
-def _skill_item(skill: Skill) -> Item:
+def _skill_item(skill: Skill, columns: _Columns) -> Item:
     words = state_words(skill)
     detail = [f"/{skill.name}: {words}", skill.description, *(f"warning: {warning}" for warning in skill.warnings)]
     inserts = skill.name if skill.in_inventory and skill.user_invocable else ""
     kind: Kind = "plain" if skill.in_inventory else "dim"
-    text = _row(skill.name, words, skill.description)
+    text = columns.row(skill.name, words, skill.description)
     return Item(Line(text, kind, key=f"skill {skill.name}"), "\n".join(detail), inserts)
 
 
-def _shadowed_item(lost: Shadowed) -> Item:
+def _shadowed_item(lost: Shadowed, columns: _Columns) -> Item:
     whole = f"{lost.origin}/{lost.name}"
     detail = f"{lost.name} of the {lost.origin} tier lost its name to the {lost.by} tier; /{whole} runs it."
-    return Item(Line(_row(lost.name, f"shadowed by {lost.by}"), "dim", key=f"shadowed {whole}"), detail, whole)
+    return Item(Line(columns.row(lost.name, f"shadowed by {lost.by}"), "dim", key=f"shadowed {whole}"), detail, whole)
 
 
-def _skipped_item(skip: Skipped, place: int) -> Item:
+def _skipped_item(skip: Skipped, place: int, columns: _Columns) -> Item:
     words = f"skipped: {skip.reason}"
-    return Item(Line(_row(skip.name, words), "warning", key=f"skipped {place}"), f"{skip.name}: {words}")
+    return Item(Line(columns.row(skip.name, words), "warning", key=f"skipped {place}"), f"{skip.name}: {words}")
 
 
-def _near_miss_item(miss: NearMiss, place: int) -> Item:
-    return Item(Line(_row(miss.name, miss.fix), "dim", key=f"near {place}"), f"{miss.name}: {miss.fix}")
+def _near_miss_item(miss: NearMiss, place: int, columns: _Columns) -> Item:
+    return Item(Line(columns.row(miss.name, miss.fix), "dim", key=f"near {place}"), f"{miss.name}: {miss.fix}")
 
 
-def _row(name: str, words: str, description: str = "") -> str:
-    shown = clip_cells(name, _NAME_COLUMN)
-    padding = " " * (_NAME_COLUMN - cell_width(shown))
-    return f"  {shown}{padding} {words}" + (f" · {description}" if description else "")
+def _columns(listing: Listing) -> _Columns:
+    rows: tuple[Skill | Shadowed | Skipped | NearMiss, ...] = (
+        *listing.skills,
+        *listing.shadowed,
+        *listing.skipped,
+        *listing.near_misses,
+    )
+    return _Columns(max((min(cell_width(row.name), _LONGEST_NAME) for row in rows), default=0))

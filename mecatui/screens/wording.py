@@ -29,7 +29,11 @@ def state_words(view: SessionView) -> str:
         return "reloading skills"
     if view.reload is ReloadStep.REFETCHING:
         return "fetching commands"
-    return {Activity.IDLE: "idle", Activity.RUNNING: "running", Activity.AWAITING: "awaiting approval"}[view.activity]
+    return {
+        Activity.IDLE: "idle",
+        Activity.RUNNING: "running",
+        Activity.AWAITING: "awaiting" if view.offer else "awaiting approval",
+    }[view.activity]
 
 
 def offer_words(view: SessionView) -> str:
@@ -38,17 +42,19 @@ def offer_words(view: SessionView) -> str:
         case Offer.NONE:
             return ""
         case Offer.RESTART:
-            return "ctrl+r: start the server again"
+            return "ctrl+r restarts it"
         case Offer.REFETCH:
-            return "ctrl+r: fetch the commands again"
+            return "ctrl+r fetches again"
         case Offer.RELOAD_WHEN_IDLE:
-            return "ctrl+r: reload skills when idle"
+            return "ctrl+r reloads when idle"
         case _:
             assert_never(view.offer)
 
 
 def queue_words(view: SessionView) -> str:
     """What the waiting lines wait for."""
+    if view.link is Link.GONE:
+        return "until the server is back"
     if view.queue_held:
         return "held; enter on an empty prompt sends the next, up takes the last back"
     if view.link is not Link.READY or not view.knows_commands:

@@ -8,11 +8,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
+from textual.geometry import Size
 from textual.widgets import Static
 
 from mecatui.control import Answer
 from mecatui.messages import AskAnswered
-from mecatui.plain_text import one_line, printable
+from mecatui.plain_text import one_line, printable, wrap_cells
 from mecatui.run_events import Ask
 
 _GUARD_SECONDS = 0.3
@@ -45,13 +46,14 @@ class ApprovalCard(Vertical, can_focus=True):
             text-overflow: ellipsis;
         }
         & > .approval--title { color: $text-warning; }
-        & > VerticalScroll { height: auto; max-height: 30vh; scrollbar-size-vertical: 1; }
+        & > VerticalScroll { height: auto; max-height: 20vh; min-height: 0; scrollbar-size-vertical: 1; }
     }
     """
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
         self._asks: tuple[Ask, ...] = ()
+        self._told = ""
         self._shown_at = 0.0
         self._title = Static(classes="approval--title", markup=False)
         self._arguments = Static(markup=False)
@@ -63,6 +65,15 @@ class ApprovalCard(Vertical, can_focus=True):
         with VerticalScroll(can_focus=False):
             yield self._arguments
         yield self._keys
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """The title, the keys, and the arguments as far as a fifth of the screen."""
+        del container
+        room = viewport.height // 5
+        rows = 0
+        for line in self._told.splitlines()[:room]:
+            rows += len(wrap_cells(line, max(1, width - 1)))
+        return 2 + min(rows, room)
 
     @property
     def is_open(self) -> bool:
@@ -83,7 +94,9 @@ class ApprovalCard(Vertical, can_focus=True):
         self._title.update(Content(f"Allow {one_line(ask.tool)[:_TOOL_LENGTH]}?{of}"))
         told = [one_line(ask.reason)] if ask.reason else []
         told += [printable(ask.arguments)] if ask.arguments else []
-        self._arguments.update(Content("\n".join(told)))
+        self._told = "\n".join(told)
+        self._arguments.update(Content(self._told))
+        self.refresh(layout=True)
 
     def action_answer(self, answer: str) -> None:
         """Answer the ask that is shown. A key that was pressed before it could be read does not count."""

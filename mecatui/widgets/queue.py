@@ -38,4 +38,4 @@ class QueueList(Static):
         rows = [f"⋯ {clip_cells(one_line(text[:_LENGTH]), _LENGTH)}" for text in texts[:_SHOWN]]
         more = len(texts) - _SHOWN
         rows += [f"  and {more} more"] if more > 0 else []
-        self.update(Content("\n".join([f"queued: {note}", *rows])))
+        self.update(Content("\n".join([f"{len(texts)} queued: {note}", *rows])))

@@ -190,7 +190,7 @@ async def test_picker_inserts_a_name_and_keeps_the_draft() -> None:
 async def test_picker_says_when_nothing_matches_and_helps_before_typing() -> None:
     async with chat("story") as it:
         await it.pilot.press("ctrl+p")
-        await it.until(lambda: "About story." in screen_text(it.app))
+        await it.until(lambda: "show all commands and keys" in screen_text(it.app))
         await it.type("zzzz")
         await it.until(lambda: "No matches found" in screen_text(it.app))
 
