@@ -1,6 +1,6 @@
 """The blocks of a transcript other than tool cards: prompts, notices, and text finished or still arriving."""
 
-from collections.abc import MutableMapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -59,7 +59,7 @@ class TextBlock:
     """One finished top-level Markdown block."""
 
     text: str
-    environment: MutableMapping[str, Any]
+    environment: Mapping[str, Any]
     voice: Voice
 
     def rows(self, paper: Paper) -> list[Row]:
@@ -74,7 +74,7 @@ class TextBlock:
 class LiveBlock:
     """The block that is still arriving. It is always the last one."""
 
-    def __init__(self, environment: MutableMapping[str, Any], voice: Voice) -> None:
+    def __init__(self, environment: Mapping[str, Any], voice: Voice) -> None:
         self.text = ""
         self._environment = environment
         self._voice = voice

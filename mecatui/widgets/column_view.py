@@ -1,5 +1,7 @@
 """A column of blocks on the screen: draws what is in sight, follows its end, lets text be selected."""
 
+import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 from time import monotonic, thread_time
 from typing import ClassVar
@@ -28,8 +30,8 @@ class ColumnView(ScrollView):
     """Follows the end of its column while that is in sight; otherwise nothing moves."""
 
     ALLOW_SELECT = True
-    LOOKS: ClassVar[tuple[str, ...]] = ()
-    """The looks of its paper; each is a component class behind the name of the widget."""
+    LOOKS: ClassVar[Mapping[str, str]] = {}
+    """The looks of its paper, and the component class of each."""
 
     @dataclass
     class FollowChanged(Message):
@@ -46,9 +48,15 @@ class ColumnView(ScrollView):
         self._looks_known = self._frame_due = self._slice_due = self._placing = False
         self._under = Style.null()
         self._last_frame = 0.0
+        self._at_rest = asyncio.Event()
+        self._at_rest.set()
 
     def take_in(self) -> None:
         """Before each frame: bring the column up to date."""
+
+    async def drawn(self) -> None:
+        """Wait until all that came is drawn, in sight and out of it."""
+        await self._at_rest.wait()
 
     def follow(self) -> None:
         """Go to the end, and follow it."""
@@ -62,6 +70,7 @@ class ColumnView(ScrollView):
         if self._frame_due or not self.is_mounted:
             return
         self._frame_due = True
+        self._at_rest.clear()
         delay = self._last_frame + _FRAME - monotonic()
         if delay > 0:
             self.set_timer(delay, self._frame)
@@ -110,6 +119,7 @@ class ColumnView(ScrollView):
         """Draw what is in sight, then set height and place: the end when following, else what the anchor says."""
         region, column = self.scrollable_content_region, self.column
         if not region.width or not region.height:
+            self._at_rest.set()
             return
         self._use_paper(region.width)
         top = 0
@@ -127,14 +137,16 @@ class ColumnView(ScrollView):
         self.refresh()
         if not self._slice_due and column.undrawn is not None:
             self._slice_due = True
+            self._at_rest.clear()
             self.set_timer(_PAUSE, self._draw_slice)
+        if not self._slice_due and not self._frame_due:
+            self._at_rest.set()
 
     def _use_paper(self, width: int) -> None:
         if self._looks_known and self.column.paper is not None and self.column.paper.width == width:
             return
         self._looks_known = True
-        prefix = type(self).__name__.lower()
-        looks = {look: component_look(self, f"{prefix}--{look}") for look in self.LOOKS}
+        looks = {look: component_look(self, component) for look, component in self.LOOKS.items()}
         paper = Paper(width, looks, self.app.current_theme.dark)
         if paper == self.column.paper:
             return

@@ -1,6 +1,6 @@
 """Markdown that arrives in pieces, cut into its top-level blocks as soon as nothing can change them any more."""
 
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -85,9 +85,9 @@ def _block_parser() -> "MarkdownIt":
     return parser
 
 
-def parse(source: str, environment: MutableMapping[str, Any]) -> list["Token"]:
-    """The tokens of a block, with the link references of its message."""
-    return _whole_parser().parse(source, environment)
+def parse(source: str, environment: Mapping[str, Any]) -> list["Token"]:
+    """The tokens of a block, with the link references of its message, to which this adds none."""
+    return _whole_parser().parse(source, {"references": dict(environment.get("references", {}))})
 
 
 @lru_cache(maxsize=1)

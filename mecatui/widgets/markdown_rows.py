@@ -1,7 +1,7 @@
 """One Markdown block as rows, drawn through Rich. Loaded with the first text that is drawn, never before."""
 
 import io
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -29,9 +29,7 @@ _NARROWEST = 16
 """Beyond these a block is drawn as its plain source, or code without colours: both in time that grows with size."""
 
 
-def markdown_rows(
-    source: str, environment: MutableMapping[str, Any], paper: Paper, look: Style | None = None
-) -> list[Row]:
+def markdown_rows(source: str, environment: Mapping[str, Any], paper: Paper, look: Style | None = None) -> list[Row]:
     """The rows of one top-level block; `look` goes under every style in it."""
     source = source.strip("\n")
     if not source.strip():

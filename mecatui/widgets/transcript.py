@@ -7,6 +7,7 @@
 A finished block is drawn once for each width: when it comes into sight, or in short slices of work afterwards.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -31,11 +32,14 @@ class Transcript(ColumnView, can_focus=True):
         Binding("enter,space", "toggle_card", "Open or close", show=False),
         Binding("end", "follow", "To the end", show=False),
     ]
-    LOOKS = (
-        *("prompt", "info", "success", "warning", "error", "tool", "lit", "detail", "reasoning"),
-        *("heading", "code", "quote", "mark", "link", "emphasis", "strong", "struck"),
-    )
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"transcript--{look}" for look in LOOKS}
+    LOOKS: ClassVar[Mapping[str, str]] = {
+        look: f"transcript--{look}"
+        for look in (
+            *("prompt", "info", "success", "warning", "error", "tool", "lit", "detail", "reasoning"),
+            *("heading", "code", "quote", "mark", "link", "emphasis", "strong", "struck"),
+        )
+    }
+    COMPONENT_CLASSES: ClassVar[set[str]] = {*LOOKS.values()}
     DEFAULT_CSS = """
     Transcript {
         height: 1fr;
