@@ -45,7 +45,7 @@ class ColumnView(ScrollView):
         self.following = True
         """Whether the end is in sight and stays so."""
         self._strips: LRUCache[tuple[object, ...], Strip] = LRUCache(_CACHED_STRIPS)
-        self._looks_known = self._frame_due = self._slice_due = self._placing = False
+        self._looks_known = self._frame_due = self._slice_due = self._placing = self._holding = False
         self._under = Style.null()
         self._last_frame = 0.0
         self._at_rest = asyncio.Event()
@@ -61,6 +61,11 @@ class ColumnView(ScrollView):
     def follow(self) -> None:
         """Go to the end, and follow it."""
         self._set_following(following=True)
+        self.request_frame()
+
+    def hold(self) -> None:
+        """In the next frame, keep what is in sight where it is, even at the end."""
+        self._holding = True
         self.request_frame()
 
     # ------------------------------------------------------------------ frames
@@ -122,8 +127,8 @@ class ColumnView(ScrollView):
             self._at_rest.set()
             return
         self._use_paper(region.width)
-        top = 0
-        if self.following:
+        top, held, self._holding = 0, self._holding, False
+        if self.following and not held:
             self._draw_up(region.height)
             top = column.height
         elif column.entries:
@@ -134,6 +139,7 @@ class ColumnView(ScrollView):
         self.virtual_size = Size(region.width, column.height)
         self.scroll_to(y=min(top, self.max_scroll_y), animate=False, force=True, immediate=True)
         self._placing = False
+        self._set_following(following=self.scroll_offset.y >= self.max_scroll_y)
         self.refresh()
         if not self._slice_due and column.undrawn is not None:
             self._slice_due = True

@@ -19,7 +19,8 @@ from mecatui.widgets.pastes import Pastes
 
 _MARK = "❯ "
 _MENU_KEYS = frozenset({"up", "down", "tab", "enter", "escape", "pageup", "pagedown"})
-_BREAK_KEYS = frozenset({"shift+enter", "ctrl+j", "alt+enter"})
+_BREAK_KEYS = frozenset({"shift+enter", "ctrl+j", "alt+enter", "ctrl+enter", "shift+\r", "alt+\r", "ctrl+\r", "\r"})
+"""Enter with a modifier, in the names that it has under each way of terminals to tell of it."""
 
 
 class Prompt(TextArea):

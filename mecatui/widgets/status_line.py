@@ -11,6 +11,7 @@ from mecatui.widgets.line import Part, component_look, line_strip, parts_width
 
 _GAP = "  "
 _BAR_CELLS = 5
+_HUNDRED = 100
 _THOUSAND = 1000
 
 
@@ -121,8 +122,9 @@ def _percent(share: float) -> str:
 
 def _short(number: int) -> str:
     """A count in at most five characters up to the millions: 999, 1.1k, 12.3k, 123k, 1.2M."""
-    for limit, unit in ((_THOUSAND, ""), (_THOUSAND**2, "k"), (_THOUSAND**3, "M")):
-        if number < limit:
-            scaled = number * _THOUSAND / limit
-            return f"{scaled:.0f}{unit}" if not unit or scaled >= 100 else f"{scaled:.1f}{unit}"  # noqa: PLR2004
-    return f"{number / _THOUSAND**3:.1f}G"
+    if number < _THOUSAND:
+        return str(number)
+    scaled, units = number / _THOUSAND, "kMG"
+    while round(scaled) >= _THOUSAND and len(units) > 1:
+        scaled, units = scaled / _THOUSAND, units[1:]
+    return f"{scaled:.1f}{units[0]}" if scaled < _HUNDRED else f"{scaled:.0f}{units[0]}"

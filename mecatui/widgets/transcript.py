@@ -205,4 +205,4 @@ class Transcript(ColumnView, can_focus=True):
         if isinstance(entry.block, ToolCard) and entry.block.has_detail:
             entry.block.is_open = not entry.block.is_open
             self.column.redraw(entry)
-            self.request_frame()
+            self.hold()
