@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from mecatui.plain_text import printable
+from mecatui.widgets.markdown_blocks import MarkdownBlocks
 from mecatui.widgets.rows import Paper, Row, plain_rows
 
 Level = Literal["info", "success", "warning", "error"]
@@ -71,12 +72,29 @@ class TextBlock:
         return markdown_rows(self.text, self.environment, paper, look)
 
 
+@dataclass(frozen=True, slots=True)
+class MessageBlock:
+    """A short text that came whole, as those of an earlier conversation do: not even parsed before it is drawn."""
+
+    text: str
+    voice: Voice
+
+    def rows(self, paper: Paper) -> list[Row]:
+        """All its blocks as Markdown, a blank line between them."""
+        markdown = MarkdownBlocks()
+        rows: list[Row] = []
+        for source in [*markdown.feed(self.text), *markdown.finish()]:
+            body = TextBlock(source, markdown.environment, self.voice).rows(paper)
+            rows += [[], *body] if rows and body else body
+        return rows
+
+
 class LiveBlock:
     """The block that is still arriving. It is always the last one."""
 
     def __init__(self, environment: Mapping[str, Any], voice: Voice) -> None:
         self.text = ""
-        self._environment = environment
+        self.environment = environment
         self._voice = voice
         self._paper: Paper | None = None
         self._plain: list[Row] = []
@@ -86,7 +104,7 @@ class LiveBlock:
         """The text so far, as Markdown while it is short."""
         if len(self.text) <= _LONGEST_LIVE:
             self._paper = None
-            return TextBlock(self.text, self._environment, self._voice).rows(paper)
+            return TextBlock(self.text, self.environment, self._voice).rows(paper)
         return self._plain_rows(paper)
 
     def _plain_rows(self, paper: Paper) -> list[Row]:

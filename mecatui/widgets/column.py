@@ -1,10 +1,10 @@
 """Blocks one under the other: how high each is, which line belongs to which, drawn when it comes into sight."""
 
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from mecatui.widgets.blocks import Block
-from mecatui.widgets.rows import Paper, Row
+from mecatui.widgets.rows import FrozenRow, Inks, Paper
 
 
 @dataclass(slots=True, eq=False)
@@ -17,7 +17,7 @@ class Entry:
     gap: bool
     """A blank line stands above it."""
     height: int = 1
-    rows: list[Row] = field(default_factory=list)
+    rows: tuple[FrozenRow, ...] = ()
     drawn_on: Paper | None = None
     version: int = 0
     """Another one for each drawing of anything."""
@@ -29,6 +29,7 @@ class Column:
     def __init__(self) -> None:
         self.entries: list[Entry] = []
         self.paper: Paper | None = None
+        self.inks = Inks()
         self._starts: list[int] = []
         self._versions = 0
         self._undrawn: dict[Entry, None] = {}
@@ -82,7 +83,7 @@ class Column:
         if paper is None or entry.drawn_on is paper:
             return False
         body = entry.block.rows(paper)
-        entry.rows = [[], *body] if entry.gap and body else body
+        entry.rows = self.inks.freeze([[], *body] if entry.gap and body else body)
         entry.drawn_on = paper
         self._undrawn.pop(entry, None)
         self._versions += 1

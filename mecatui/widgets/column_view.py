@@ -16,7 +16,7 @@ from textual.strip import Strip
 
 from mecatui.widgets.column import Column, Entry
 from mecatui.widgets.line import component_look
-from mecatui.widgets.rows import MARGIN, Paper, highlighted, row_text
+from mecatui.widgets.rows import MARGIN, Paper, frozen_text, highlighted
 
 _FRAME = 1 / 30
 """Seconds from one frame of arriving text to the next."""
@@ -207,7 +207,7 @@ class ColumnView(ScrollView):
         key = (entry.version, row, line, span, width, style)
         strip = self._strips.get(key)
         if strip is None:
-            segments = entry.rows[row]
+            segments = self.column.inks.thaw(entry.rows[row])
             if span is not None:
                 segments = highlighted(segments, span, self.screen.get_component_rich_style("screen--selection"))
             strip = Strip(segments).apply_offsets(0, line).crop_extend(0, width, None).apply_style(style)
@@ -231,7 +231,7 @@ class ColumnView(ScrollView):
         for line in range(first, last + 1):
             span = selection.get_span(line)
             entry, row = self._at(line)
-            text = row_text(entry.rows[row]) if row < len(entry.rows) else ""
+            text = frozen_text(entry.rows[row]) if row < len(entry.rows) else ""
             start, end = span if span is not None else (0, 0)
             lines.append(text[max(start, MARGIN) : len(text) if end == -1 else end].rstrip())
         return "\n".join(lines), "\n"

@@ -1,9 +1,15 @@
 """What is said in a session, in the order it is shown: entries of a column, the last of them perhaps still arriving."""
 
-from mecatui.widgets.blocks import Block, Level, LiveBlock, NoticeBlock, PromptBlock, TextBlock, Voice
+from itertools import groupby
+
+from mecatui.plain_text import without_controls
+from mecatui.widgets.blocks import Block, Level, LiveBlock, MessageBlock, NoticeBlock, PromptBlock, TextBlock, Voice
 from mecatui.widgets.column import Column, Entry
 from mecatui.widgets.markdown_blocks import MarkdownBlocks
 from mecatui.widgets.tool_card import ToolCard
+
+_SHORT = 8_000
+"""A text up to this length that came whole is kept whole; a longer one is cut, so that it is drawn by pieces."""
 
 
 class _Message:
@@ -15,6 +21,8 @@ class _Message:
         self.live = LiveBlock(self.markdown.environment, voice)
         self.finished: list[Entry] = []
         self.references = 0
+        self.is_cut = False
+        """Some of it went through the parser."""
 
 
 class Conversation:
@@ -33,7 +41,8 @@ class Conversation:
     def text(self) -> str:
         """All of it, unwrapped."""
         self.absorb()
-        texts = (entry.block.text.strip("\n") for entry in self.column.entries)
+        runs = groupby((entry.block for entry in self.column.entries), key=_message_of)
+        texts = ("\n".join(block.text for block in run).strip("\n") for _, run in runs)
         return "\n".join(text for text in texts if text)
 
     def add_prompt(self, text: str) -> None:
@@ -78,6 +87,7 @@ class Conversation:
             return
         delta = "".join(self._waiting)
         self._waiting.clear()
+        message.is_cut = True
         for source in message.markdown.feed(delta):
             self._finish_block(message, source, live.index)
         message.live.text = message.markdown.live
@@ -86,12 +96,20 @@ class Conversation:
 
     def end_text(self) -> None:
         """No more of this text comes."""
-        self.absorb()
         message = self._message
         if message is None:
             return
+        whole = "" if message.is_cut else "".join(self._waiting)
+        if len(whole) > _SHORT:
+            whole = ""
+        if not whole:
+            self.absorb()
         self.column.remove_last()
         self._message = self._live = None
+        self._waiting.clear()
+        if whole:
+            self._insert(MessageBlock(without_controls(whole), message.voice), len(self.column.entries))
+            return
         for source in message.markdown.finish():
             self._finish_block(message, source, len(self.column.entries))
         self._resolve(message)
@@ -123,3 +141,8 @@ class Conversation:
             for entry in message.finished:
                 if "[" in entry.block.text:
                     self.column.redraw(entry)
+
+
+def _message_of(block: Block) -> int:
+    """The same for blocks whose sources belong together."""
+    return id(block.environment if isinstance(block, TextBlock | LiveBlock) else block)

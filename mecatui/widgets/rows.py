@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 
 from rich.segment import Segment
 from rich.style import Style
@@ -28,6 +29,52 @@ class Paper:
     def room(self) -> int:
         """The cells beside the margin."""
         return max(1, self.width - MARGIN)
+
+
+FrozenRow = tuple[str | int, ...]
+"""A row at rest: text, ink, text, ink, and so on."""
+
+
+class Inks:
+    """Numbers for styles, so that rows at rest are made of strings and numbers alone.
+
+    Those take a third of the memory of segments, and the garbage collector never looks at them: a long transcript
+    would otherwise make each of its passes long.
+    """
+
+    def __init__(self) -> None:
+        self._styles: list[Style | None] = []
+        self._numbers: dict[Style | None, int] = {}
+
+    def freeze(self, rows: Iterable[Row]) -> tuple[FrozenRow, ...]:
+        """Rows as they are kept; neighbours in the same ink become one."""
+        return tuple(self._freeze(row) for row in rows)
+
+    def thaw(self, row: FrozenRow) -> Row:
+        """A kept row as segments."""
+        return [Segment(str(text), self._styles[int(ink)]) for text, ink in zip(row[::2], row[1::2], strict=True)]
+
+    def _freeze(self, row: Row) -> FrozenRow:
+        parts: list[str | int] = []
+        for style, run in groupby(row, key=_style_of):
+            parts += ("".join(segment.text for segment in run), self._number(style))
+        return tuple(parts)
+
+    def _number(self, style: Style | None) -> int:
+        number = self._numbers.get(style)
+        if number is None:
+            number = self._numbers[style] = len(self._styles)
+            self._styles.append(style)
+        return number
+
+
+def _style_of(segment: Segment) -> Style | None:
+    return segment.style
+
+
+def frozen_text(row: FrozenRow) -> str:
+    """What a kept row says, its margin included."""
+    return "".join(map(str, row[::2]))
 
 
 def plain_rows(

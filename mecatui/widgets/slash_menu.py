@@ -1,13 +1,14 @@
 """The dropdown over the prompt: at most eight rows of names and descriptions, one of them lit."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from types import MappingProxyType
 from typing import ClassVar
 
 from rich.style import Style
 from textual import events
-from textual.geometry import Size, clamp
+from textual.geometry import Region, Size, clamp
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
@@ -24,6 +25,9 @@ _NAME_SHARE = 0.4
 _LONGEST_NAME = 128
 _LONGEST_DESCRIPTION = 4096
 _MARK = "› "
+_PARTS = ("lit", "matched", "muted", "detail")
+_NARROW = 56
+"""Below this width a badge would leave no room for the description: it stands in the detail instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +49,7 @@ class SlashMenu(Widget):
     """Rows under a fixed window that scrolls by index: its cost is that of the rows in sight."""
 
     ALLOW_SELECT = False
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "slash-menu--lit",
-        "slash-menu--matched",
-        "slash-menu--muted",
-        "slash-menu--detail",
-    }
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"slash-menu--{part}" for part in _PARTS}
     DEFAULT_CSS = """
     SlashMenu {
         height: auto;
@@ -83,6 +82,10 @@ class SlashMenu(Widget):
     _lit = 0
     _first = 0
     _detail_rows = 0
+    _height = 0
+    """The lines of the last layout."""
+    _under = Style.null()
+    _looks: Mapping[str, Style] = MappingProxyType({})
 
     @property
     def lit(self) -> MenuRow | None:
@@ -120,9 +123,16 @@ class SlashMenu(Widget):
         del container, viewport, width
         return self._window_height + self._detail_rows if self._rows else 1
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The lines in a part of the menu."""
+        # Worked out from all ancestors: once for a paint, not once for a line.
+        self._under = self.rich_style
+        self._looks = {part: component_look(self, f"slash-menu--{part}") for part in _PARTS}
+        return super().render_lines(crop)
+
     def render_line(self, y: int) -> Strip:
         """One line: a row, a line of the detail, or the message."""
-        width, style = self.size.width, self.rich_style
+        width, style = self.size.width, self._under
         if not self._rows:
             muted = self._look("muted")
             return line_strip([(self._message if y == 0 else "", muted)], [], width, style)
@@ -185,15 +195,17 @@ class SlashMenu(Widget):
         width = self.size.width or self.screen.size.width - 4
         needed = len(self._detail_lines(width))
         self._detail_rows = min(room, max(before, needed, _DETAIL_ROWS)) if self._rows else 0
-        self.refresh(layout=True)
+        height = self._window_height + self._detail_rows
+        self.refresh(layout=height != self._height)
+        self._height = height
 
     def _detail_lines(self, width: int) -> list[str]:
         row = self.lit
         if row is None:
             return []
-        text = one_line(row.description[:_LONGEST_DESCRIPTION])
-        note = one_line(row.note[:_LONGEST_DESCRIPTION])
-        return wrap_cells(f"{note}: {text}" if note and text else note or text, max(1, width))
+        parts = [row.badge[:_LONGEST_NAME] if width < _NARROW else "", row.note, row.description]
+        said = (one_line(part[:_LONGEST_DESCRIPTION]) for part in parts)
+        return wrap_cells(": ".join(part for part in said if part), max(1, width))
 
     def _row_strip(self, index: int, width: int) -> Strip:
         row, lit = self._rows[index], index == self._lit
@@ -205,8 +217,8 @@ class SlashMenu(Widget):
         text = one_line(row.description[:_LONGEST_DESCRIPTION])
         muted = self._look("muted")
         said: list[Part] = [(note + (": " if text else ""), None), (text, muted)] if note else [(text, muted)]
-        badge = clip_cells(one_line(row.badge[:_LONGEST_NAME]), width // 3)
-        style = self.rich_style + self._look("lit") if lit else self.rich_style
+        badge = clip_cells(one_line(row.badge[:_LONGEST_NAME]), width // 3) if width >= _NARROW else ""
+        style = self._under + self._look("lit") if lit else self._under
         left: list[Part] = [(mark, None), *name, (padding, None), *said]
         return line_strip(left, [(badge, muted)] if badge else [], width, style)
 
@@ -226,7 +238,7 @@ class SlashMenu(Widget):
         return [("".join(letter for _, letter in run), look if is_match else None) for is_match, run in runs]
 
     def _look(self, part: str) -> Style:
-        return component_look(self, f"slash-menu--{part}")
+        return self._looks.get(part, self._under)
 
 
 def _name(row: MenuRow) -> str:

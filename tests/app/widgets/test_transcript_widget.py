@@ -16,7 +16,7 @@ from textual.widgets import Input
 from mecatui.widgets.column import Column
 from mecatui.widgets.column_view import ColumnView
 from mecatui.widgets.conversation import Conversation
-from mecatui.widgets.rows import Paper, row_text
+from mecatui.widgets.rows import Paper, frozen_text, row_text
 from mecatui.widgets.transcript import Transcript
 
 _HOSTILE = (
@@ -83,7 +83,7 @@ def _shown(transcript: Transcript) -> list[str]:
 
 
 def _all_rows(transcript: Transcript) -> list[str]:
-    return [row_text(row).rstrip() for entry in transcript.column.entries for row in entry.rows]
+    return [frozen_text(row).rstrip() for entry in transcript.column.entries for row in entry.rows]
 
 
 async def test_transcript_shows_each_kind_of_thing_literally() -> None:
@@ -147,13 +147,14 @@ def _drawn(pieces: list[str], width: int) -> tuple[list[list[Segment]], str]:
     said = Conversation(column)
     for piece in pieces:
         said.append("answer", piece)
-        said.absorb()
+        if len(pieces) > 1:
+            said.absorb()
         for entry in column.entries:
             column.draw(entry)
     said.end_text()
     for entry in column.entries:
         column.draw(entry)
-    return [row for entry in column.entries for row in entry.rows], said.text
+    return [column.inks.thaw(row) for entry in column.entries for row in entry.rows], said.text
 
 
 @given(st.lists(st.integers(0, len(_MARKDOWN)), max_size=20), st.sampled_from([30, 80]))
