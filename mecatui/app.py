@@ -1,6 +1,7 @@
 """The app: its theme, its first screen, and the way from a backend to a controller."""
 
 import asyncio
+import gc
 import signal
 from typing import ClassVar, assert_never
 
@@ -58,7 +59,13 @@ class MecatuiApp(App[str]):
         loop = asyncio.get_running_loop()
         for ending in (signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(ending, self.action_quit_now)
-        self.call_after_refresh(self._connect)
+        self.call_after_refresh(self._after_first_frame)
+
+    def _after_first_frame(self) -> None:
+        # What was made up to here lives as long as the app: later collections need not look at it again.
+        gc.freeze()
+        gc.enable()
+        self._connect()
 
     def emit(self, event: SessionEvent) -> None:
         """Tell the chat; from any thread."""

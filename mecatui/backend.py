@@ -9,9 +9,10 @@ from mecatui.embedded import EmbeddedServer, ServerFlags, ServerNotStarted
 from mecatui.session_events import ServerGone
 
 
-def _open_control(address: str, emit: Emit, model: str) -> Control:
+def _open_control(address: str, emit: Emit, model: str, *, is_watched: bool) -> Control:
     """Load the client, which takes longer than the first frame may, and make a controller."""
-    control: Control = importlib.import_module("mecatui.wiring").open_control(address, emit, model)
+    wiring = importlib.import_module("mecatui.wiring")
+    control: Control = wiring.open_control(address, emit, model, is_watched=is_watched)
     return control
 
 
@@ -42,7 +43,7 @@ class EmbeddedBackend:
         if server is None:
             raise BackendUnavailable(self._failure)
         try:
-            control = _open_control(server.wait_ready(), emit, "")
+            control = _open_control(server.wait_ready(), emit, "", is_watched=True)
         except ServerNotStarted as failure:
             raise BackendUnavailable(str(failure)) from failure
         threading.Thread(target=self._watch, args=(server, emit), name="server-watch", daemon=True).start()
@@ -81,7 +82,7 @@ class RemoteBackend:
         Raises:
             BackendUnavailable: the address cannot be used.
         """
-        return _open_control(self.address, emit, self.model)
+        return _open_control(self.address, emit, self.model, is_watched=False)
 
     def restart(self) -> None:
         """There is nothing to start: the next call tries the address again."""

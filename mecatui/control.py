@@ -1,9 +1,8 @@
 """What the screen asks of whatever stands between it and a server, and of what makes that."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from mecatui.session_events import SessionEvent
 
@@ -19,16 +18,14 @@ class Answer(StrEnum):
     DENY = "deny"
 
 
-@dataclass(frozen=True, slots=True)
-class ToolLine:
+class ToolLine(NamedTuple):
     """One tool as the model is told of it."""
 
     name: str
     description: str
 
 
-@dataclass(frozen=True, slots=True)
-class RequestLine:
+class RequestLine(NamedTuple):
     """One model request: its digest is of the bytes that left."""
 
     turn: int
@@ -38,8 +35,7 @@ class RequestLine:
     cache_read_tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class ModelPage:
+class ModelPage(NamedTuple):
     """What the model is told, and the proof that it did not move."""
 
     tools_sha256: str

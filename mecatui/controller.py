@@ -36,10 +36,13 @@ class SessionWish:
 class Controller:
     """Speaks to one server for one screen. A `mecatui.control.Control`."""
 
-    def __init__(self, client: Collaborator, emit: Emit, wish: SessionWish | None = None) -> None:
+    def __init__(
+        self, client: Collaborator, emit: Emit, wish: SessionWish | None = None, *, is_watched: bool = False
+    ) -> None:
         self._client = client
         self._emit = emit
         self._wish = wish or SessionWish()
+        self._is_watched = is_watched
         self._can_reload = False
 
     async def open(self) -> None:
@@ -198,7 +201,8 @@ class Controller:
         )
 
     def _tell_if_gone(self, failure: ClientError) -> None:
-        if isinstance(failure, ServerUnreachable) and failure.outage is Outage.NO_CONNECTION:
+        is_gone = isinstance(failure, ServerUnreachable) and failure.outage is Outage.NO_CONNECTION
+        if is_gone and not self._is_watched:
             self._emit(ev.ServerGone(str(failure)))
 
 

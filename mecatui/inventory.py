@@ -1,6 +1,6 @@
 """What a session offers a person, as values: the palette, the expansion table and the skills listing."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class Inventory:
     """What one fetch gave, installed in one assignment so that its parts never disagree."""
 
     commands: tuple[Command, ...] = ()
-    listing: Listing = Listing()
+    listing: Listing = field(default_factory=Listing)
 
 
 TIERS = ("explicit", "project", "user", "learned")

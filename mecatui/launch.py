@@ -1,6 +1,7 @@
 """Flags become a backend and an app: the composition root."""
 
 import argparse
+import gc
 import importlib
 import sys
 from typing import Protocol
@@ -34,6 +35,8 @@ def launch(flags: argparse.Namespace) -> int:
 
 def _show(backend: EmbeddedBackend | RemoteBackend, theme: str) -> int:
     """Show the app until it is left. The embedded server is already starting while Textual is loaded."""
+    # Nothing that is loaded for the first frame becomes garbage; the app collects again after it.
+    gc.disable()
     try:
         module = importlib.import_module("mecatui.app")
         try:
@@ -42,6 +45,7 @@ def _show(backend: EmbeddedBackend | RemoteBackend, theme: str) -> int:
             raise UsageProblem(f"--theme: {unknown}") from unknown
         session_id = app.run()
     finally:
+        gc.enable()
         backend.close()
     if session_id:
         sys.stderr.write(f"session {session_id}\n")

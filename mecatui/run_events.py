@@ -1,10 +1,9 @@
 """What can happen in a run: the part of the session's events that a prompt sets off."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(NamedTuple):
     """Tokens of one turn, or of several added up. `input_tokens` counts what no cache held."""
 
     input_tokens: int = 0
@@ -20,8 +19,7 @@ class Usage:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(NamedTuple):
     """A run waits for a person to allow one tool call; `arguments` is indented JSON."""
 
     ask_id: str
@@ -30,16 +28,14 @@ class Ask:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PromptSent:
+class PromptSent(NamedTuple):
     """A run was asked for."""
 
     session_id: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class PromptFailed:
+class PromptFailed(NamedTuple):
     """The run did not begin."""
 
     session_id: str
@@ -47,32 +43,28 @@ class PromptFailed:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class RunStarted:
+class RunStarted(NamedTuple):
     """The server took the prompt."""
 
     session_id: str
     run_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class TextAdded:
+class TextAdded(NamedTuple):
     """More of the model's text."""
 
     session_id: str
     delta: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReasoningAdded:
+class ReasoningAdded(NamedTuple):
     """More of the model's reasoning."""
 
     session_id: str
     delta: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToolStarted:
+class ToolStarted(NamedTuple):
     """The model asked for a tool; `arguments` is indented JSON, `target` the one argument worth a title."""
 
     session_id: str
@@ -82,8 +74,7 @@ class ToolStarted:
     arguments: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolFinished:
+class ToolFinished(NamedTuple):
     """A tool call has its result."""
 
     session_id: str
@@ -92,32 +83,28 @@ class ToolFinished:
     content: str
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """The run awaits an answer."""
 
     session_id: str
     ask: Ask
 
 
-@dataclass(frozen=True, slots=True)
-class AskClosed:
+class AskClosed(NamedTuple):
     """An ask is no longer open: answered, or its run was cancelled."""
 
     session_id: str
     ask_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class TurnEnded:
+class TurnEnded(NamedTuple):
     """A model call ended."""
 
     session_id: str
     usage: Usage
 
 
-@dataclass(frozen=True, slots=True)
-class RunEnded:
+class RunEnded(NamedTuple):
     """The run is over; `stop` is the wire's word for why, `error` a sentence when it failed."""
 
     session_id: str
@@ -125,8 +112,7 @@ class RunEnded:
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RunLost:
+class RunLost(NamedTuple):
     """The stream of a run broke and its rest could not be had."""
 
     session_id: str

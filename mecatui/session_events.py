@@ -2,10 +2,13 @@
 
 An event that carries a `session_id` concerns that session alone; one that carries a `token` answers that request
 alone. `mecatui.session_view.accepts` drops what has become stale.
+
+They are named tuples, since all of them are made before the first frame and a frozen dataclass takes seven times as
+long to make. Those without fields are dataclasses: an empty tuple would be false.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from mecatui import run_events as runs
 from mecatui.inventory import Inventory
@@ -13,16 +16,14 @@ from mecatui.inventory import Inventory
 Level = Literal["info", "success", "warning", "error"]
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A typed line that waits for its turn; `as_text` sends it as prose even if it looks like a command."""
 
     text: str
     as_text: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(NamedTuple):
     """A session is there."""
 
     session_id: str
@@ -32,15 +33,13 @@ class Opened:
     can_reload: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class OpenFailed:
+class OpenFailed(NamedTuple):
     """No session could be had."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class ServerGone:
+class ServerGone(NamedTuple):
     """The server ended or can no longer be reached; `reason` is its last word, as it came."""
 
     reason: str
@@ -51,32 +50,28 @@ class Reopening:
     """The person asked for the server again."""
 
 
-@dataclass(frozen=True, slots=True)
-class InventoryInstalled:
+class InventoryInstalled(NamedTuple):
     """The first palette, table and listing of a session."""
 
     session_id: str
     inventory: Inventory
 
 
-@dataclass(frozen=True, slots=True)
-class InventoryUnavailable:
+class InventoryUnavailable(NamedTuple):
     """The first palette could not be fetched."""
 
     session_id: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class InventoryOutdated:
+class InventoryOutdated(NamedTuple):
     """Somebody else reloaded this session's skills."""
 
     session_id: str
     generation: int
 
 
-@dataclass(frozen=True, slots=True)
-class EntryQueued:
+class EntryQueued(NamedTuple):
     """A typed line waits."""
 
     entry: Entry
@@ -92,8 +87,7 @@ class EntryTakenBack:
     """The last waiting line returned to the prompt."""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionRead:
+class SessionRead(NamedTuple):
     """What the server says of the session after a run."""
 
     session_id: str
@@ -102,8 +96,7 @@ class SessionRead:
     title: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class TitleChanged:
+class TitleChanged(NamedTuple):
     """The session has another title."""
 
     session_id: str
@@ -115,24 +108,21 @@ class QueueReleased:
     """The person lets a held queue go on."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReloadStarted:
+class ReloadStarted(NamedTuple):
     """A reload was asked for."""
 
     session_id: str
     token: int
 
 
-@dataclass(frozen=True, slots=True)
-class ReloadInstalled:
+class ReloadInstalled(NamedTuple):
     """The server installed fresh skills; what it now offers is being fetched."""
 
     session_id: str
     token: int
 
 
-@dataclass(frozen=True, slots=True)
-class ReloadRefused:
+class ReloadRefused(NamedTuple):
     """The server refused the reload: `reason` is the wire's closed word, or empty."""
 
     session_id: str
@@ -143,8 +133,7 @@ class ReloadRefused:
     """The run or ask that is in the way."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReloadFailed:
+class ReloadFailed(NamedTuple):
     """The reload failed; the old skills still work."""
 
     session_id: str
@@ -154,8 +143,7 @@ class ReloadFailed:
     """No answer came: whether it was carried out is not known."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReloadDone:
+class ReloadDone(NamedTuple):
     """The reload and its refetch both succeeded."""
 
     session_id: str
@@ -163,16 +151,14 @@ class ReloadDone:
     inventory: Inventory
 
 
-@dataclass(frozen=True, slots=True)
-class RefetchStarted:
+class RefetchStarted(NamedTuple):
     """What the server offers is fetched once more."""
 
     session_id: str
     token: int
 
 
-@dataclass(frozen=True, slots=True)
-class RefetchFailed:
+class RefetchFailed(NamedTuple):
     """The skills are installed on the server, but the new palette could not be had."""
 
     session_id: str
@@ -190,15 +176,13 @@ class OfferAnswered:
     """The person took the offer up, or it no longer stands."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClearStarted:
+class ClearStarted(NamedTuple):
     """A new conversation was asked for."""
 
     session_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Cleared:
+class Cleared(NamedTuple):
     """A new conversation took the place of the session."""
 
     session_id: str
@@ -206,16 +190,14 @@ class Cleared:
     opened: Opened
 
 
-@dataclass(frozen=True, slots=True)
-class ClearFailed:
+class ClearFailed(NamedTuple):
     """The new conversation could not be had; the old one stays."""
 
     session_id: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Noticed:
+class Noticed(NamedTuple):
     """A line for the person."""
 
     level: Level

@@ -6,8 +6,10 @@ from mecatui.control import BackendUnavailable, Control, Emit
 from mecatui.controller import Controller, SessionWish
 
 
-def open_control(address: str, emit: Emit, model: str) -> Control:
+def open_control(address: str, emit: Emit, model: str, *, is_watched: bool) -> Control:
     """A controller that speaks to this address. Nothing is sent yet.
+
+    With `is_watched` somebody else tells when the server ends, and knows better why.
 
     Raises:
         BackendUnavailable: the address cannot be used.
@@ -16,4 +18,4 @@ def open_control(address: str, emit: Emit, model: str) -> Control:
         client = HttpClient.connect(address)
     except AddressRefused as refused:
         raise BackendUnavailable(str(refused)) from refused
-    return Controller(client, emit, SessionWish(model))
+    return Controller(client, emit, SessionWish(model), is_watched=is_watched)

@@ -49,7 +49,6 @@ class ChatScreen(Screen[None]):
         Binding("enter", "release", "send the held queue", show=False, priority=True),
         Binding("escape", "escape", "cancel, or back to the prompt", show=False),
     ]
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (24, "-tall")]  # noqa: RUF012 - Textual declares it
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_palette_provider}
 
     def __init__(self) -> None:

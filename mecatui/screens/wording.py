@@ -137,7 +137,7 @@ def opened_words(event: Opened, *, again: bool) -> str:
     if again:
         return "The server was started again with a new session. The old conversation is gone; above is what was said."
     if event.model == "offline":
-        return "No model key is configured: the offline model answers. It reports which skill texts it was given."
+        return "No model key is configured: the offline model answers."
     return ""
 
 

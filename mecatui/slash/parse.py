@@ -4,15 +4,24 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 
 from mecatui.inventory import TIERS, Inventory
 from mecatui.slash.builtins import Builtin, builtin_names
 
 _IDENTITY = r"[\w.:\-]+"
-_COMMAND = re.compile(rf"\s*/(?:(?P<tier>{'|'.join(TIERS)})/)?(?P<name>{_IDENTITY})(?P<rest>\s.*)?\Z", re.DOTALL)
-_ONLY_SLASHES = re.compile(r"\s*/+\s*\Z")
-_NAME_UNDER_CURSOR = re.compile(rf"\s*/(?P<name>(?:(?:{'|'.join(TIERS)})/)?(?:{_IDENTITY})?)\Z")
+_TIER = "|".join(TIERS)
+
+
+@cache
+def _pattern(form: str) -> re.Pattern[str]:
+    """Compiled when the first slash is typed, not before the first frame."""
+    return re.compile(form, re.DOTALL)
+
+
+_COMMAND = rf"\s*/(?:(?P<tier>{_TIER})/)?(?P<name>{_IDENTITY})(?P<rest>\s.*)?\Z"
+_ONLY_SLASHES = r"\s*/+\s*\Z"
+_NAME_UNDER_CURSOR = rf"\s*/(?P<name>(?:(?:{_TIER})/)?(?:{_IDENTITY})?)\Z"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +113,11 @@ def classify(text: str, names: Names) -> Typed:
     """What a typed text is. Never fails, whatever the text holds."""
     if not text.strip():
         return Empty()
-    if _ONLY_SLASHES.match(text):
+    if not text.lstrip().startswith("/"):
+        return PlainText()
+    if _pattern(_ONLY_SLASHES).match(text):
         return BareSlash()
-    found = _COMMAND.match(text)
+    found = _pattern(_COMMAND).match(text)
     if not found:
         return PlainText()
     name = unicodedata.normalize("NFKC", found["name"])
@@ -123,9 +134,9 @@ def classify(text: str, names: Names) -> Typed:
 
 def name_being_typed(text: str, cursor: int) -> str | None:
     """The name of a leading command while the cursor is within it and nothing follows it; otherwise None."""
-    if not 0 <= cursor <= len(text):
+    if "/" not in text or not 0 <= cursor <= len(text):
         return None
-    found = _NAME_UNDER_CURSOR.match(text)
+    found = _pattern(_NAME_UNDER_CURSOR).match(text)
     return found["name"] if found and cursor >= found.start("name") else None
 
 

@@ -4,7 +4,6 @@ import time
 from collections.abc import Sequence
 from typing import ClassVar
 
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
@@ -55,16 +54,10 @@ class ApprovalCard(Vertical, can_focus=True):
         self._asks: tuple[Ask, ...] = ()
         self._told = ""
         self._shown_at = 0.0
+        self._is_built = False
         self._title = Static(classes="approval--title", markup=False)
         self._arguments = Static(markup=False)
         self._keys = Static(Content("a once   w always   d deny"), classes="approval--keys", markup=False)
-
-    def compose(self) -> ComposeResult:
-        """A title, the arguments, the keys."""
-        yield self._title
-        with VerticalScroll(can_focus=False):
-            yield self._arguments
-        yield self._keys
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """The title, the keys, and the arguments as far as a fifth of the screen."""
@@ -87,6 +80,7 @@ class ApprovalCard(Vertical, can_focus=True):
         self.set_class(bool(asks), "-open")
         if not asks:
             return
+        self._build()
         if before != self._asks[:1]:
             self._shown_at = time.monotonic()
         ask = asks[0]
@@ -98,6 +92,12 @@ class ApprovalCard(Vertical, can_focus=True):
         self._arguments.update(Content(self._told))
         self.refresh(layout=True)
 
+    def _build(self) -> None:
+        """Most sessions never ask, so the parts are made for the first ask."""
+        if not self._is_built:
+            self._is_built = True
+            self.mount(self._title, VerticalScroll(self._arguments, can_focus=False), self._keys)
+
     def action_answer(self, answer: str) -> None:
         """Answer the ask that is shown. A key that was pressed before it could be read does not count."""
         if self._asks and time.monotonic() - self._shown_at >= _GUARD_SECONDS:
@@ -105,4 +105,5 @@ class ApprovalCard(Vertical, can_focus=True):
 
     def action_scroll(self, step: int) -> None:
         """Scroll the arguments."""
-        self.query_one(VerticalScroll).scroll_relative(y=step, animate=False)
+        for scroll in self.query(VerticalScroll):
+            scroll.scroll_relative(y=step, animate=False)

@@ -47,8 +47,8 @@ class FakeClient:
 
     events: list[Event | ClientError] = field(default_factory=list)
     replay: list[Event] = field(default_factory=list)
-    reload_answer: SkillsReload | ClientError = SkillsReload()
-    listing: SkillListing | ClientError = SkillListing(generation=1)
+    reload_answer: SkillsReload | ClientError = field(default_factory=SkillsReload)
+    listing: SkillListing | ClientError = field(default_factory=lambda: SkillListing(generation=1))
     tables: list[ExpansionTable] = field(default_factory=lambda: [ExpansionTable(generation=1)])
     refusal: ClientError | None = None
     wishes: list[CreateSession | None] = field(default_factory=list)

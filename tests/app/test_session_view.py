@@ -65,9 +65,7 @@ def test_refused_or_failed_reload_keeps_the_inventory() -> None:
 
 
 def test_failed_refetch_leaves_a_stale_inventory_and_offers_a_retry() -> None:
-    view = after(
-        ev.ReloadStarted("s1", 1), ev.ReloadInstalled("s1", 1), ev.RefetchFailed("s1", 1, "lost"), view=READY
-    )
+    view = after(ev.ReloadStarted("s1", 1), ev.ReloadInstalled("s1", 1), ev.RefetchFailed("s1", 1, "lost"), view=READY)
     assert (view.inventory, view.freshness, view.offer) == (OLD, Freshness.STALE, Offer.REFETCH)
     again = after(ev.RefetchStarted("s1", 2), ev.ReloadDone("s1", 2, NEW), view=view)
     assert (again.inventory, again.freshness, again.offer) == (NEW, Freshness.CURRENT, Offer.NONE)

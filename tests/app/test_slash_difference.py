@@ -55,8 +55,7 @@ def test_verdict_gives_counts_then_names_then_what_the_model_sees() -> None:
         withheld=2,
     )
     assert verdict(difference(old, new), new, model_was_told=True).splitlines() == [
-        "Reloaded 2 skills: 1 added, 1 body changed, 1 removed · 1 skipped"
-        " · 2 project skills withheld: folder not trusted",
+        "Reloaded 2 skills: 1 added, 1 body changed, 1 removed · 1 skipped · 2 project skills withheld: folder not trusted",  # noqa: E501 - the line as it is shown
         "added: fresh",
         "body changed: story",
         "removed: lint",
@@ -67,9 +66,7 @@ def test_verdict_gives_counts_then_names_then_what_the_model_sees() -> None:
 
 def test_names_beyond_five_are_counted() -> None:
     new = Listing(skills=tuple(Skill(f"s{number}") for number in range(12)))
-    assert "added: s0, s1, s10, s11, s2 and 7 more" in verdict(
-        difference(Listing(), new), new, model_was_told=False
-    )
+    assert "added: s0, s1, s10, s11, s2 and 7 more" in verdict(difference(Listing(), new), new, model_was_told=False)
 
 
 def test_report_counts_equal_the_list() -> None:

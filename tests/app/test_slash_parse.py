@@ -19,7 +19,17 @@ from mecatui.slash.parse import (
     name_being_typed,
 )
 
-SKILLS = ("plain-skill", "home", "first-one", "second-one", "alpha", "implement", "protocols-help", "help-desk", "übung")
+SKILLS = (
+    "plain-skill",
+    "home",
+    "first-one",
+    "second-one",
+    "alpha",
+    "implement",
+    "protocols-help",
+    "help-desk",
+    "übung",
+)
 NAMES = Names.of(
     Inventory(
         commands=tuple(Command(name, origin="user") for name in SKILLS),
@@ -76,7 +86,9 @@ def test_path_or_prose_is_no_command(text: str) -> None:
     assert classify(text, NAMES) == expected
 
 
-@pytest.mark.parametrize(("text", "expected"), [("", Empty()), (" \n\t", Empty()), ("/", BareSlash()), ("/ ", BareSlash())])
+@pytest.mark.parametrize(
+    ("text", "expected"), [("", Empty()), (" \n\t", Empty()), ("/", BareSlash()), ("/ ", BareSlash())]
+)
 def test_nothing_and_a_bare_slash_are_not_sent(text: str, expected: object) -> None:
     assert classify(text, NAMES) == expected
 
