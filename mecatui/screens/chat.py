@@ -42,6 +42,7 @@ def _palette_provider() -> type[Provider]:
 class ChatScreen(Screen[None]):
     """The one place where the view changes: `view = apply(view, event)`. A `Stage` and a `PaletteHost`."""
 
+    AUTO_FOCUS = "Prompt"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+c", "interrupt", "clear, cancel, leave", show=False, priority=True),
         Binding("ctrl+r", "take_offer", "do what is offered", show=False, priority=True),
@@ -68,6 +69,7 @@ class ChatScreen(Screen[None]):
         self._dispatcher = Dispatcher(self)
         self._completion = Completion(self._prompt, self._menu)
         self._feed = Feed(self._transcript)
+        self._prompt.menu_takes = self._menu_takes
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
@@ -80,8 +82,7 @@ class ChatScreen(Screen[None]):
         yield self._status
 
     def on_mount(self) -> None:
-        """Take keys at once."""
-        self._prompt.focus()
+        """Show what is known before anything has happened."""
         self._show_view()
 
     def attach(self, control: Control) -> None:
@@ -156,43 +157,23 @@ class ChatScreen(Screen[None]):
 
     def on_prompt_edited(self, message: Prompt.Edited) -> None:
         """Follow what is typed."""
-        self._completion.follow(message.text, message.cursor_offset, self.palette, self.view.freshness)
-        self.set_class(self._completion.is_open, "-menu")
+        message.stop()
+        self._follow()
 
     def on_prompt_submitted(self, message: Prompt.Submitted) -> None:
         """Do what the lit row says, else take the line."""
         self._enter(message.text)
 
-    def on_prompt_menu_key(self, message: Prompt.MenuKey) -> None:
-        """Move the light, or do what the lit row says."""
-        match message.key:
-            case "enter" if message.text == self._prompt.text:
-                # A key that came before the menu could close is a plain Enter.
-                self._enter(message.text) if self._completion.is_open else self._prompt.submit()
-            case "enter":
-                pass
-            case "tab":
-                self._complete()
-            case "escape":
-                self._dismiss()
-            case key:
-                self._completion.press(key)
-
     def on_prompt_tab_pressed(self) -> None:
         """With an open ask or an empty prompt: go on to what else takes keys."""
-        if self._completion.is_open:
-            self._complete()
-        elif self._card.is_open:
+        if self._card.is_open:
             self._card.focus()
         elif not self._prompt.text:
             self.focus_next()
 
     def on_prompt_escape_pressed(self) -> None:
-        """Close the menu, else cancel the run."""
-        if self._completion.is_open:
-            self._dismiss()
-        else:
-            self._dispatcher.cancel()
+        """Cancel the run; a menu would have taken the key."""
+        self._dispatcher.cancel()
 
     def on_slash_menu_picked(self, message: SlashMenu.Picked) -> None:
         """Do what the clicked row says."""
@@ -264,6 +245,23 @@ class ChatScreen(Screen[None]):
         else:
             self.notice("info", "ctrl+c again leaves.")
 
+    def _menu_takes(self, key: str) -> bool:
+        """Move the light, or do what the lit row says; the menu first catches up with the text as it is."""
+        self._follow()
+        if not self._completion.is_open:
+            return False
+        match key:
+            case "enter":
+                self._enter(self._prompt.draft)
+            case "tab":
+                self._complete()
+            case "escape":
+                self._completion.dismiss()
+            case _:
+                self._completion.press(key)
+        self._follow()
+        return True
+
     def _enter(self, typed: str) -> None:
         match self._completion.choose(typed):
             case Run(text=line):
@@ -271,6 +269,8 @@ class ChatScreen(Screen[None]):
                     self._prompt.set_draft(line)
                 if self._dispatcher.submit(line):
                     self._prompt.take()
+                else:
+                    self._completion.step_aside()
             case Insert(row=row):
                 self._prompt.set_draft(f"/{row.inserts} ")
 
@@ -280,14 +280,14 @@ class ChatScreen(Screen[None]):
         if row is not None:
             self._prompt.set_draft(f"/{row.inserts}" + ("" if row.runs_at_once else " "))
 
-    def _dismiss(self) -> None:
-        self._completion.dismiss()
-        self.remove_class("-menu")
+    def _follow(self) -> None:
+        prompt = self._prompt
+        self._completion.follow(prompt.text, prompt.cursor_index, self.palette, self.view.freshness)
+        self.set_class(self._completion.is_open, "-menu")
 
     def _renew_menu(self) -> None:
-        prompt = self._prompt
-        self._completion.renew(prompt.text, prompt.cursor_index, self.palette, self.view.freshness)
-        self.set_class(self._completion.is_open, "-menu")
+        self._completion.forget()
+        self._follow()
 
     def _show_view(self) -> None:
         view, had_ask = self.view, self._card.is_open

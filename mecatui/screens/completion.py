@@ -41,11 +41,12 @@ class Completion:
         self._shown: list[MenuRow] = []
         self._query: str | None = None
         self._is_dismissed = False
+        self._refused: str | None = None
 
     @property
     def is_open(self) -> bool:
         """The menu is shown."""
-        return self._query is not None and not self._is_dismissed
+        return self._query is not None and not self._is_dismissed and self._query != self._refused
 
     def follow(self, text: str, cursor: int, palette: Palette, freshness: Freshness) -> None:
         """Show what fits the text now."""
@@ -53,7 +54,9 @@ class Completion:
         self._prompt.set_hint(_hint(text, palette))
         if query is None:
             self._is_dismissed = False
-        if query is None or self._is_dismissed:
+        if query != self._refused:
+            self._refused = None
+        if query is None or self._is_dismissed or query == self._refused:
             self._query = query
             self._hide()
             return
@@ -62,14 +65,18 @@ class Completion:
             self._hits = _find(palette, query)
             self._show(palette, freshness)
 
-    def renew(self, text: str, cursor: int, palette: Palette, freshness: Freshness) -> None:
-        """Show anew what fits, since the palette has changed."""
+    def forget(self) -> None:
+        """Look anew at the next turn, since the palette has changed."""
         self._hits = []
-        self.follow(text, cursor, palette, freshness)
 
     def dismiss(self) -> None:
         """Hide the menu until another name is typed."""
         self._is_dismissed = True
+        self._hide()
+
+    def step_aside(self) -> None:
+        """Hide the menu until the name is edited: the line was not taken, and the person should see why."""
+        self._refused = self._query
         self._hide()
 
     def press(self, key: str) -> None:
@@ -93,7 +100,6 @@ class Completion:
         return Run(f"/{row.inserts}") if row.runs_at_once else Insert(row)
 
     def _show(self, palette: Palette, freshness: Freshness) -> None:
-        self._prompt.menu_open = True
         self._shown = [_menu_row(hit) for hit in self._hits]
         if self._hits:
             self._menu.show(self._shown)
@@ -106,7 +112,6 @@ class Completion:
 
     def _hide(self) -> None:
         self._hits, self._shown = [], []
-        self._prompt.menu_open = False
         self._menu.hide()
 
 

@@ -1,6 +1,6 @@
 """The prompt: several lines of text, sent by Enter, with history, folded pastes and a ghost for arguments."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -21,6 +21,10 @@ _MARK = "❯ "
 _MENU_KEYS = frozenset({"up", "down", "tab", "enter", "escape", "pageup", "pagedown"})
 _BREAK_KEYS = frozenset({"shift+enter", "ctrl+j", "alt+enter", "ctrl+enter", "shift+\r", "alt+\r", "ctrl+\r", "\r"})
 """Enter with a modifier, in the names that it has under each way of terminals to tell of it."""
+
+
+def _never(_: str) -> bool:
+    return False
 
 
 class Prompt(TextArea):
@@ -55,23 +59,16 @@ class Prompt(TextArea):
         text: str
         cursor_offset: int
 
-    @dataclass
-    class MenuKey(Message):
-        """A key for the open menu, and the text as it was when the key came."""
-
-        key: str
-        text: str
-
     class TabPressed(Message):
         """Tab was pressed and no menu is open."""
 
     class EscapePressed(Message):
         """Escape was pressed and no menu is open."""
 
-    menu_open: bool = False
-    """While true, the keys of the menu are posted as `MenuKey`. Set by the screen."""
-
     def __init__(self, *, placeholder: str = "", id: str | None = None) -> None:  # noqa: A002 - Textual's word
+        self.menu_takes: Callable[[str], bool] = _never
+        """Asked of each key that a menu may want, while it is handled and before the next one is: keys that come in
+        one burst must not overtake a completion. True means that the menu took it. Set by the screen."""
         self._hint = ""
         self._pastes = Pastes()
         self._drafts = Drafts()
@@ -135,8 +132,8 @@ class Prompt(TextArea):
 
     async def _on_key(self, event: events.Key) -> None:
         key = event.key
-        if self.menu_open and key in _MENU_KEYS:
-            self.post_message(self.MenuKey(key, self.text))
+        if key in _MENU_KEYS and self.menu_takes(key):
+            pass
         elif key == "enter":
             self._enter()
         elif key in _BREAK_KEYS:
