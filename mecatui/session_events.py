@@ -4,10 +4,9 @@ An event that carries a `session_id` concerns that session alone; one that carri
 alone. `mecatui.session_view.accepts` drops what has become stale.
 
 They are named tuples, since all of them are made before the first frame and a frozen dataclass takes seven times as
-long to make. Those without fields are dataclasses: an empty tuple would be false.
+long to make. Those without fields are plain classes: an empty tuple would be false.
 """
 
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from mecatui import run_events as runs
@@ -45,9 +44,10 @@ class ServerGone(NamedTuple):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
 class Reopening:
     """The person asked for the server again."""
+
+    __slots__ = ()
 
 
 class InventoryInstalled(NamedTuple):
@@ -77,14 +77,16 @@ class EntryQueued(NamedTuple):
     entry: Entry
 
 
-@dataclass(frozen=True, slots=True)
 class EntryStarted:
     """The first waiting line has its turn."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class EntryTakenBack:
     """The last waiting line returned to the prompt."""
+
+    __slots__ = ()
 
 
 class SessionRead(NamedTuple):
@@ -103,9 +105,10 @@ class TitleChanged(NamedTuple):
     title: str
 
 
-@dataclass(frozen=True, slots=True)
 class QueueReleased:
     """The person lets a held queue go on."""
+
+    __slots__ = ()
 
 
 class ReloadStarted(NamedTuple):
@@ -166,14 +169,16 @@ class RefetchFailed(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
 class ReloadOffered:
     """A reload that was refused can be run when the session is idle, if the person says so."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class OfferAnswered:
     """The person took the offer up, or it no longer stands."""
+
+    __slots__ = ()
 
 
 class ClearStarted(NamedTuple):

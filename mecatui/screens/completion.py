@@ -1,6 +1,6 @@
 """The slash menu's part in typing: when it opens, what it shows, and what its lit row does."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from mecatui.inventory import TIERS
 from mecatui.session_view import Freshness
@@ -13,15 +13,13 @@ _PAGE = 8
 _STEPS = {"up": -1, "down": 1, "pageup": -_PAGE, "pagedown": _PAGE}
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(NamedTuple):
     """Enter runs this line."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Insert:
+class Insert(NamedTuple):
     """Enter puts this name into the prompt and waits for arguments."""
 
     row: PaletteRow

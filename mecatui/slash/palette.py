@@ -1,8 +1,7 @@
 """The palette: what a person may pick from after a slash, as rows in the order in which they are shown."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from mecatui.inventory import TIERS, Command, Inventory
 from mecatui.slash.builtins import BUILTINS, Builtin
@@ -12,8 +11,7 @@ SHOWN_AT_MOST = 200
 """Rows given to a menu at once; more are found by typing on."""
 
 
-@dataclass(frozen=True, slots=True)
-class PaletteRow:
+class PaletteRow(NamedTuple):
     """One row. `name` is what is shown after the slash, `inserts` what picking it types."""
 
     name: str
@@ -32,8 +30,7 @@ class PaletteRow:
         return self.builtin is not None and not self.builtin.takes_arguments
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A row that fits what was typed, and which letters of its name fit."""
 
     row: PaletteRow

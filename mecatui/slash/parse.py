@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from typing import NamedTuple
 
 from mecatui.inventory import TIERS, Inventory
 from mecatui.slash.builtins import Builtin, builtin_names
@@ -24,42 +25,42 @@ _ONLY_SLASHES = r"\s*/+\s*\Z"
 _NAME_UNDER_CURSOR = rf"\s*/(?P<name>(?:(?:{_TIER})/)?(?:{_IDENTITY})?)\Z"
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltinCommand:
+class BuiltinCommand(NamedTuple):
     """A builtin, with what was typed after it."""
 
     builtin: Builtin
     arguments: str
 
 
-@dataclass(frozen=True, slots=True)
-class ServerCommand:
+class ServerCommand(NamedTuple):
     """A name that the server resolves. The text is sent as it was typed."""
 
     name: str
     arguments: str
 
 
-@dataclass(frozen=True, slots=True)
-class UnknownCommand:
+class UnknownCommand(NamedTuple):
     """It has the form of a command, but nothing has this name."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
 class PlainText:
     """Prose for the model; also a path such as `/usr/bin`."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class BareSlash:
     """Slashes and nothing else: neither a command nor worth a turn."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class Empty:
     """Nothing was typed."""
+
+    __slots__ = ()
 
 
 Typed = BuiltinCommand | ServerCommand | UnknownCommand | PlainText | BareSlash | Empty
