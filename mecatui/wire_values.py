@@ -1,7 +1,7 @@
 """Wire types to the app's own values. Outside text becomes harmless on the way: one line where a line is meant."""
 
 import json
-from collections.abc import Iterable
+from functools import lru_cache
 
 from pydantic import JsonValue
 
@@ -33,9 +33,11 @@ def listing_of(listing: SkillListing) -> Listing:
     return Listing(
         generation=listing.generation,
         skills=tuple(_skill(row) for row in listing.skills),
-        skipped=tuple(Skipped(one_line(row.name), one_line(row.reason), row.origin) for row in listing.skipped),
-        shadowed=tuple(Shadowed(one_line(row.name), row.origin, row.by) for row in listing.shadowed),
-        near_misses=tuple(NearMiss(one_line(row.name), one_line(row.fix), row.origin) for row in listing.near_misses),
+        skipped=tuple(Skipped(one_line(row.name), one_line(row.reason), _word(row.origin)) for row in listing.skipped),
+        shadowed=tuple(Shadowed(one_line(row.name), _word(row.origin), _word(row.by)) for row in listing.shadowed),
+        near_misses=tuple(
+            NearMiss(one_line(row.name), one_line(row.fix), _word(row.origin)) for row in listing.near_misses
+        ),
         withheld=listing.withheld,
         notices=tuple(one_line(notice) for notice in listing.notices),
     )
@@ -88,9 +90,9 @@ def _command(name: str, description: str, row: Expansion | None) -> Command:
         name=one_line(name),
         description=one_line(description),
         kind=told.kind.value if row else "command",
-        origin=one_line(told.origin),
+        origin=_word(told.origin),
         advertised=told.advertised,
-        argument_hint=one_line(told.argument_hint),
+        argument_hint=one_line(told.argument_hint) if told.argument_hint else "",
         read_only=told.read_only,
         writes=told.writes,
     )
@@ -100,7 +102,7 @@ def _skill(row: SkillRow) -> Skill:
     return Skill(
         name=one_line(row.name),
         description=one_line(row.description),
-        origin=one_line(row.origin),
+        origin=_word(row.origin),
         advertised=row.advertised,
         description_stale=row.description_stale,
         in_inventory=row.in_inventory,
@@ -111,5 +113,11 @@ def _skill(row: SkillRow) -> Skill:
     )
 
 
-def _lines(texts: Iterable[str]) -> tuple[str, ...]:
-    return tuple(one_line(text) for text in texts)
+@lru_cache(maxsize=64)
+def _word(text: str) -> str:
+    """A word that is the same in most rows, cleaned once."""
+    return one_line(text)
+
+
+def _lines(texts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(one_line(text) for text in texts) if texts else ()
