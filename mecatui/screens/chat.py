@@ -15,10 +15,11 @@ from mecatui import session_events as ev
 from mecatui.control import Control
 from mecatui.messages import AskAnswered, BackendWanted, Happened, Page, PageWanted
 from mecatui.screens import show, wording
-from mecatui.screens.completion import Completion, Insert, Run
+from mecatui.screens.completion import Completion
 from mecatui.screens.dispatcher import Call, Dispatcher
+from mecatui.screens.faults import after_fault
 from mecatui.screens.feed import Feed
-from mecatui.session_view import Activity, Link, Offer, SessionView, accepts, apply
+from mecatui.session_view import Activity, Offer, SessionView, accepts, apply
 from mecatui.slash.palette import Palette, PaletteRow
 from mecatui.slash.parse import Names
 from mecatui.widgets.approval import ApprovalCard
@@ -48,6 +49,9 @@ class ChatScreen(Screen[None]):
         Binding("ctrl+r", "take_offer", "do what is offered", show=False, priority=True),
         Binding("up", "take_back", "take the last queued line back", show=False, priority=True),
         Binding("enter", "release", "send the held queue", show=False, priority=True),
+        Binding("pageup", "scroll_transcript(-1)", "read back", show=False),
+        Binding("pagedown", "scroll_transcript(1)", "read on", show=False),
+        Binding("ctrl+end", "follow_transcript", "to the end", show=False),
         Binding("escape", "escape", "cancel, or back to the prompt", show=False),
     ]
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_palette_provider}
@@ -67,9 +71,9 @@ class ChatScreen(Screen[None]):
         self._prompt = Prompt(placeholder="Type a message, or / for commands")
         self._status = StatusLine()
         self._dispatcher = Dispatcher(self)
-        self._completion = Completion(self._prompt, self._menu)
+        self._completion = Completion(self, self._prompt, self._menu)
         self._feed = Feed(self._transcript)
-        self._prompt.menu_takes = self._menu_takes
+        self._unseen = 0
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
@@ -98,13 +102,19 @@ class ChatScreen(Screen[None]):
         self._feed.take(event, before)
         if self.view.inventory is not before.inventory:
             self.palette, self.names = Palette(self.view.inventory), Names.of(self.view.inventory)
-            self._renew_menu()
+            self._completion.renew()
         elif self.view.freshness is not before.freshness:
-            self._renew_menu()
+            self._completion.renew()
         if isinstance(event, runs.PromptFailed):
             self.give_back(event.text)
+        elif isinstance(event, ev.ReloadRefused) and wording.can_wait(event):
+            self.accept(ev.ReloadOffered())
         if self.view != before:
             self._show_view()
+
+    def submit(self, line: str) -> bool:
+        """Take a line; answers whether it was taken."""
+        return self._dispatcher.submit(line)
 
     def begin(self, call: Call) -> None:
         """Run a call of the controller in the background."""
@@ -141,7 +151,7 @@ class ChatScreen(Screen[None]):
         if row.runs_at_once:
             self._dispatcher.submit(f"/{row.inserts}")
             return
-        draft = self._prompt.text
+        draft = self._prompt.draft
         kept = "" if draft.lstrip().startswith("/") else draft
         self._prompt.set_draft(f"/{row.inserts} {kept}")
 
@@ -158,11 +168,11 @@ class ChatScreen(Screen[None]):
     def on_prompt_edited(self, message: Prompt.Edited) -> None:
         """Follow what is typed."""
         message.stop()
-        self._follow()
+        self._completion.follow()
 
     def on_prompt_submitted(self, message: Prompt.Submitted) -> None:
         """Do what the lit row says, else take the line."""
-        self._enter(message.text)
+        self._completion.enter(message.text)
 
     def on_prompt_tab_pressed(self) -> None:
         """With an open ask or an empty prompt: go on to what else takes keys."""
@@ -190,11 +200,14 @@ class ChatScreen(Screen[None]):
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """A fault of our own must not take the conversation down with it."""
         if event.state is WorkerState.ERROR and event.worker.group == "calls":
-            fault = type(event.worker.error).__name__
-            self.notice("error", f"An internal fault stopped this: {fault}. The conversation is kept.")
-            if self.view.activity is not Activity.IDLE:
-                self.accept(runs.RunLost(self.view.session_id, f"internal fault {fault}"))
-            self.accept(ev.RefetchFailed(self.view.session_id, self.view.reload_token, f"internal fault {fault}"))
+            self.notice("error", "An internal fault stopped this. The conversation is kept.")
+            for consequence in after_fault(self.view, type(event.worker.error).__name__):
+                self.accept(consequence)
+
+    def on_transcript_unseen(self, message: Transcript.Unseen) -> None:
+        """Tell what came below while the person reads."""
+        self._unseen = message.count
+        self._show_view()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 - Textual's
         """Leave the keys to others while they mean nothing here."""
@@ -222,6 +235,15 @@ class ChatScreen(Screen[None]):
             self._prompt.set_draft("")
         self._dispatcher.take_offer()
 
+    def action_scroll_transcript(self, direction: int) -> None:
+        """Read back, or on."""
+        page = max(1, self._transcript.size.height - 1)
+        self._transcript.scroll_relative(y=direction * page, animate=False)
+
+    def action_follow_transcript(self) -> None:
+        """Go to the end of what was said."""
+        self._transcript.follow()
+
     def action_escape(self) -> None:
         """From the approval card: cancel the run. From anywhere else: back to the prompt."""
         if self._card.has_focus:
@@ -245,58 +267,13 @@ class ChatScreen(Screen[None]):
         else:
             self.notice("info", "ctrl+c again leaves.")
 
-    def _menu_takes(self, key: str) -> bool:
-        """Move the light, or do what the lit row says; the menu first catches up with the text as it is."""
-        self._follow()
-        if not self._completion.is_open:
-            return False
-        match key:
-            case "enter":
-                self._enter(self._prompt.draft)
-            case "tab":
-                self._complete()
-            case "escape":
-                self._completion.dismiss()
-            case _:
-                self._completion.press(key)
-        self._follow()
-        return True
-
-    def _enter(self, typed: str) -> None:
-        match self._completion.choose(typed):
-            case Run(text=line):
-                if line != typed:
-                    self._prompt.set_draft(line)
-                if self._dispatcher.submit(line):
-                    self._prompt.take()
-                else:
-                    self._completion.step_aside()
-            case Insert(row=row):
-                self._prompt.set_draft(f"/{row.inserts} ")
-
-    def _complete(self) -> None:
-        """Put the lit name into the prompt; a blank after it where arguments may follow."""
-        row = self._completion.lit()
-        if row is not None:
-            self._prompt.set_draft(f"/{row.inserts}" + ("" if row.runs_at_once else " "))
-
-    def _follow(self) -> None:
-        prompt = self._prompt
-        self._completion.follow(prompt.text, prompt.cursor_index, self.palette, self.view.freshness)
-        self.set_class(self._completion.is_open, "-menu")
-
-    def _renew_menu(self) -> None:
-        self._completion.forget()
-        self._follow()
-
     def _show_view(self) -> None:
         view, had_ask = self.view, self._card.is_open
         self._header.show(show.header_values(view))
-        self._status.show(show.status_values(view))
+        self._status.show(show.status_values(view, self._unseen))
         self._queue.show([entry.text for entry in view.queue], wording.queue_words(view))
         self._card.show(view.asks)
         if self._card.is_open and not had_ask and not self._prompt.text:
             self._card.focus()
         elif had_ask and not self._card.is_open:
             self._prompt.focus()
-        self.set_class(view.link is Link.GONE, "-gone")

@@ -1,9 +1,9 @@
 """The slash menu's part in typing: when it opens, what it shows, and what its lit row does."""
 
-from typing import NamedTuple
+from typing import Protocol
 
 from mecatui.inventory import TIERS
-from mecatui.session_view import Freshness
+from mecatui.session_view import Freshness, SessionView
 from mecatui.slash.palette import Hit, Palette, PaletteRow
 from mecatui.slash.parse import name_being_typed
 from mecatui.widgets.prompt import Prompt
@@ -13,26 +13,29 @@ _PAGE = 8
 _STEPS = {"up": -1, "down": 1, "pageup": -_PAGE, "pagedown": _PAGE}
 
 
-class Run(NamedTuple):
-    """Enter runs this line."""
+class CompletionHost(Protocol):
+    """What the menu needs of the screen."""
 
-    text: str
+    @property
+    def palette(self) -> Palette:
+        """The rows that are offered now."""
+        ...
 
+    @property
+    def view(self) -> SessionView:
+        """The session as it is now."""
+        ...
 
-class Insert(NamedTuple):
-    """Enter puts this name into the prompt and waits for arguments."""
-
-    row: PaletteRow
-
-
-Choice = Run | Insert
-"""What Enter does: a closed union."""
+    def submit(self, line: str) -> bool:
+        """Take a line; answers whether it was taken."""
+        ...
 
 
 class Completion:
     """Joins the prompt and its menu. What the menu shows is always computed from the text as it is."""
 
-    def __init__(self, prompt: Prompt, menu: SlashMenu) -> None:
+    def __init__(self, host: CompletionHost, prompt: Prompt, menu: SlashMenu) -> None:
+        self._host = host
         self._prompt = prompt
         self._menu = menu
         self._hits: list[Hit] = []
@@ -40,70 +43,90 @@ class Completion:
         self._query: str | None = None
         self._is_dismissed = False
         self._refused: str | None = None
+        prompt.menu_takes = self.takes
 
     @property
     def is_open(self) -> bool:
         """The menu is shown."""
         return self._query is not None and not self._is_dismissed and self._query != self._refused
 
-    def follow(self, text: str, cursor: int, palette: Palette, freshness: Freshness) -> None:
+    def follow(self) -> None:
         """Show what fits the text now."""
-        query = name_being_typed(text, cursor)
+        text, palette = self._prompt.text, self._host.palette
+        query = name_being_typed(text, self._prompt.cursor_index)
         self._prompt.set_hint(_hint(text, palette))
-        if query is None:
-            self._is_dismissed = False
-        if query != self._refused:
-            self._refused = None
+        self._is_dismissed = self._is_dismissed and query is not None
+        self._refused = self._refused if query == self._refused else None
         if query is None or self._is_dismissed or query == self._refused:
             self._query = query
             self._hide()
-            return
-        if query != self._query or not self._hits:
+        elif query != self._query or not self._hits:
             self._query = query
             self._hits = _find(palette, query)
-            self._show(palette, freshness)
+            self._show()
+        self._menu.screen.set_class(self.is_open, "-menu")
 
-    def forget(self) -> None:
-        """Look anew at the next turn, since the palette has changed."""
+    def renew(self) -> None:
+        """Show anew what fits, since the palette has changed."""
         self._hits = []
+        self.follow()
 
-    def dismiss(self) -> None:
-        """Hide the menu until another name is typed."""
-        self._is_dismissed = True
-        self._hide()
+    def takes(self, key: str) -> bool:
+        """Act on a key if the menu is open; the menu first catches up with the text as it is."""
+        self.follow()
+        if not self.is_open:
+            return False
+        match key:
+            case "enter":
+                self.enter(self._prompt.draft)
+            case "tab":
+                self._complete()
+            case "escape":
+                self._is_dismissed = True
+            case _:
+                self._menu.move(_STEPS.get(key, 0))
+        self.follow()
+        return True
 
-    def step_aside(self) -> None:
-        """Hide the menu until the name is edited: the line was not taken, and the person should see why."""
-        self._refused = self._query
-        self._hide()
-
-    def press(self, key: str) -> None:
-        """Move the light."""
-        self._menu.move(_STEPS.get(key, 0))
-
-    def lit(self) -> PaletteRow | None:
-        """The row that Tab and Enter act on."""
-        lit = self._menu.lit if self.is_open else None
-        return None if lit is None else self.row_of(lit)
+    def enter(self, typed: str) -> None:
+        """Do what the lit row says, unless its name is what was typed in full; without one, take the line."""
+        row = self._lit()
+        if row is None or self._query in {row.name, row.inserts}:
+            self._submit(typed)
+        elif row.runs_at_once:
+            self._prompt.set_draft(f"/{row.inserts}")
+            self._submit(f"/{row.inserts}")
+        else:
+            self._complete()
 
     def row_of(self, shown: MenuRow) -> PaletteRow | None:
         """The palette's row behind a row of the menu."""
         return next((hit.row for hit, row in zip(self._hits, self._shown, strict=True) if row is shown), None)
 
-    def choose(self, text: str) -> Choice:
-        """What Enter does with this text: the lit row, unless it is what was typed in full."""
-        row = self.lit()
-        if row is None or self._query in {row.name, row.inserts}:
-            return Run(text)
-        return Run(f"/{row.inserts}") if row.runs_at_once else Insert(row)
+    def _lit(self) -> PaletteRow | None:
+        lit = self._menu.lit if self.is_open else None
+        return None if lit is None else self.row_of(lit)
 
-    def _show(self, palette: Palette, freshness: Freshness) -> None:
+    def _submit(self, line: str) -> None:
+        """A line that is not taken stays, and the menu makes room for the reason until the name is edited."""
+        if self._host.submit(line):
+            self._prompt.take()
+        else:
+            self._refused = self._query
+
+    def _complete(self) -> None:
+        """Put the lit name into the prompt; a blank after it where arguments may follow."""
+        row = self._lit()
+        if row is not None:
+            self._prompt.set_draft(f"/{row.inserts}" + ("" if row.runs_at_once else " "))
+
+    def _show(self) -> None:
         self._shown = [_menu_row(hit) for hit in self._hits]
         if self._hits:
             self._menu.show(self._shown)
-        elif freshness is Freshness.MISSING:
+        elif self._host.view.freshness is Freshness.MISSING:
             self._menu.show_message("the list of commands is still on its way")
-        elif not palette.has_commands:
+        elif not self._host.palette.has_commands:
             self._menu.show_message("no command matches, and no skills are configured")
         else:
             self._menu.show_message(f"no command matches /{self._query}")

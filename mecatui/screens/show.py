@@ -13,11 +13,11 @@ def header_values(view: SessionView) -> HeaderValues:
     return HeaderValues(view.session_id[:_SESSION_SHOWN], view.model, view.mode, view.placement, view.title)
 
 
-def status_values(view: SessionView) -> StatusValues:
-    """The last line."""
+def status_values(view: SessionView, unseen: int = 0) -> StatusValues:
+    """The last line; `unseen` counts what came below what is in sight."""
     skills = view.inventory.listing.skills
     return StatusValues(
-        state=_state(view),
+        state=_state(view, unseen),
         context_share=view.context or None,
         tokens_in=view.usage.input_tokens + view.usage.cache_read_tokens or None,
         tokens_out=view.usage.output_tokens or None,
@@ -28,12 +28,14 @@ def status_values(view: SessionView) -> StatusValues:
     )
 
 
-def _state(view: SessionView) -> str:
+def _state(view: SessionView, unseen: int) -> str:
     """The state, what the offer key does, and whether the palette can be trusted."""
     parts = [wording.state_words(view)]
     offer = wording.offer_words(view)
     if view.freshness is Freshness.STALE:
         parts.append("commands stale")
-    if view.activity is Activity.RUNNING and not offer:
+    if unseen:
+        parts.append(f"{unseen} new below")
+    elif view.activity is Activity.RUNNING and not offer:
         parts.append("esc cancels")
     return " · ".join([*parts, offer] if offer else parts)

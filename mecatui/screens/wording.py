@@ -8,6 +8,7 @@ from mecatui.session_events import Opened, ReloadFailed, ReloadRefused
 from mecatui.session_view import Activity, Link, Offer, ReloadStep, SessionView
 
 _WHEN_IDLE = "ctrl+r: run it when the session is idle."
+_AGAIN = "ctrl+r: try again."
 _OLD_ONES_WORK = "The skills that you had still work."
 _QUOTED = 40
 
@@ -46,7 +47,7 @@ def offer_words(view: SessionView) -> str:
         case Offer.REFETCH:
             return "ctrl+r fetches again"
         case Offer.RELOAD_WHEN_IDLE:
-            return "ctrl+r reloads when idle"
+            return "ctrl+r reloads again" if view.is_idle else "ctrl+r reloads when idle"
         case _:
             assert_never(view.offer)
 
@@ -95,8 +96,8 @@ def refused_words(event: ReloadRefused) -> str:
     """The server's refusal, and what can be done."""
     way = f" ({event.in_the_way})" if event.in_the_way else ""
     advice = {
-        "session_running": f"A run{way} is active on the server. {_WHEN_IDLE}",
-        "session_awaiting": f"A run awaits an approval{way}. {_WHEN_IDLE}",
+        "session_running": f"A run{way} is active on the server. {_AGAIN}",
+        "session_awaiting": f"A run awaits an approval{way}. {_AGAIN}",
         "reload_in_flight": "Another reload of this session is under way. Try again when it has ended.",
         "not_main_session": "Only a main session can reload its skills.",
     }.get(event.reason, "")

@@ -22,7 +22,10 @@ class PaletteProvider(Provider):
         if isinstance(self.screen, PaletteHost):
             for found in self.screen.palette.find("", _LISTED):
                 yield DiscoveryHit(
-                    _display(found), partial(self.screen.pick, found.row), text=_text(found.row), help=_help(found.row)
+                    _display(found),
+                    partial(self.screen.pick, found.row),
+                    text=_text(found.row),
+                    help=help_of(found.row),
                 )
 
     async def search(self, query: str) -> Hits:
@@ -34,7 +37,7 @@ class PaletteProvider(Provider):
                     _display(found),
                     partial(self.screen.pick, found.row),
                     text=_text(found.row),
-                    help=_help(found.row),
+                    help=help_of(found.row),
                 )
 
 
@@ -49,7 +52,7 @@ def _text(row: PaletteRow) -> str:
     return f"/{row.inserts}"
 
 
-def _help(row: PaletteRow) -> str:
+def help_of(row: PaletteRow) -> str:
     """Textual reads this as markup, so brackets are made harmless."""
     line = f"{row.note} · {row.description}" if row.note else row.description
     return line[:300].replace("[", r"\[")

@@ -38,6 +38,8 @@ class FakeControl:
 
     def __init__(self, emit: Emit, at_open: tuple[ev.SessionEvent, ...], page: ModelPage | None) -> None:
         self.calls: list[tuple[str, ...]] = []
+        self.fault: Exception | None = None
+        """Raised by `prompt` and `reload`, as no real control does."""
         self._emit = emit
         self._at_open = at_open
         self._page = page
@@ -51,6 +53,7 @@ class FakeControl:
 
     async def prompt(self, session_id: str, text: str) -> None:
         self.calls.append(("prompt", session_id, text))
+        self._stumble()
 
     async def approve(self, session_id: str, ask_id: str, answer: Answer) -> None:
         self.calls.append(("approve", session_id, ask_id, answer.value))
@@ -60,6 +63,7 @@ class FakeControl:
 
     async def reload(self, session_id: str, token: int) -> None:
         self.calls.append(("reload", session_id, str(token)))
+        self._stumble()
 
     async def refetch(self, session_id: str, token: int) -> None:
         self.calls.append(("refetch", session_id, str(token)))
@@ -75,6 +79,10 @@ class FakeControl:
 
     async def close(self) -> None:
         self.calls.append(("close",))
+
+    def _stumble(self) -> None:
+        if self.fault:
+            raise self.fault
 
 
 class FakeBackend:

@@ -261,3 +261,27 @@ async def test_everything_fits_on_the_screen(size: tuple[int, int]) -> None:
         assert "❯" in shown
         for widget in it.app.chat.children:
             assert it.app.chat.region.contains_region(widget.region), widget
+
+
+async def test_reading_back_is_not_disturbed_and_what_came_below_is_counted() -> None:
+    async with chat("story") as it:
+        for number in range(40):
+            await it.happen(ev.Noticed("info", f"line {number}"))
+        await it.pilot.press("pageup", "pageup")
+        await it.happen(ev.Noticed("info", "the latest"))
+        await it.until(lambda: "1 new below" in screen_text(it.app))
+        assert "the latest" not in screen_text(it.app)
+        await it.pilot.press("ctrl+end")
+        await it.until(lambda: "the latest" in screen_text(it.app))
+        await it.until(lambda: "new below" not in screen_text(it.app))
+
+
+async def test_fault_of_our_own_ends_the_run_and_keeps_the_conversation() -> None:
+    async with chat("story") as it:
+        it.backend.controls[0].fault = KeyError("[/]")
+        await it.enter("hello")
+        await it.until(lambda: "An internal fault stopped this" in it.transcript)
+        assert it.view.is_idle
+        await it.enter("/reload-skills")
+        await it.until(lambda: "No word of the reload" in it.transcript)
+        assert it.view.is_idle

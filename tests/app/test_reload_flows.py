@@ -103,8 +103,11 @@ async def test_refusal_of_the_server_says_what_is_in_the_way_and_offers_to_wait(
         await it.happen(ev.ReloadRefused("s1", 1, "session_awaiting", "an approval is open", "ask7"))
         assert "an approval is open" in it.transcript
         assert "(ask7)" in it.transcript
+        assert "ctrl+r: try again" in it.transcript
         assert it.prompt.text == "draft"
         assert it.view.inventory == inventory_of("story")
+        await it.pilot.press("ctrl+r")
+        assert it.calls[-1] == ("reload", "s1", "2")
 
 
 async def test_failed_reload_keeps_the_old_skills_and_says_what_to_do() -> None:

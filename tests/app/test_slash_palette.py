@@ -1,11 +1,15 @@
 """The rows that a person may pick from."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.content import Content
 
 from mecatui.inventory import Command, Inventory, Listing, Skill
 from mecatui.slash.builtins import BUILTINS, Actions
 from mecatui.slash.nearest import nearest
 from mecatui.slash.palette import Palette, PaletteRow
+from mecatui.slash.provider import help_of
 
 
 class FakeActions:
@@ -125,3 +129,8 @@ def test_nearest_takes_any_name(name: str) -> None:
 def test_row_is_not_a_builtin_when_it_comes_from_the_server() -> None:
     row = PaletteRow("x", "", "user")
     assert not row.runs_at_once
+
+
+@given(st.text(alphabet="[]\\\\/@$=ab '\"", max_size=30))
+def test_description_is_not_read_as_markup_by_the_command_palette(text: str) -> None:
+    assert Content.from_markup(help_of(PaletteRow("x", text, "user"))).plain == text

@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import signal
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -31,11 +31,11 @@ async def running(backend: EmbeddedBackend | RemoteBackend) -> AsyncIterator[Cha
 
 
 @pytest.fixture
-def ground(tmp_path: Path) -> Iterator[Path]:
+def ground(tmp_path: Path) -> Path:
     for name in ("story", "lint", "oldie"):
         write_skill(tmp_path / "skills", name, description=f"About {name}.", body=f"BODY of {name}\n")
     (tmp_path / "project").mkdir()
-    yield tmp_path
+    return tmp_path
 
 
 def backend(ground: Path, script: Sequence[dict[str, Any]] = ()) -> EmbeddedBackend:
