@@ -6,12 +6,14 @@ from typing import Any, Literal, Protocol
 
 from mecatui.plain_text import printable
 from mecatui.widgets.markdown_blocks import MarkdownBlocks
-from mecatui.widgets.rows import Paper, Row, plain_rows
+from mecatui.widgets.rows import Paper, Row, capped, plain_rows
 
 Level = Literal["info", "success", "warning", "error"]
 Voice = Literal["answer", "reasoning"]
 
 _MARKS: dict[Level, str] = {"info": "· ", "success": "✓ ", "warning": "! ", "error": "✗ "}
+_MOST_PROMPT_LINES, _MOST_PROMPT_CHARACTERS = 30, 4_000
+_MOST_NOTICE_LINES, _MOST_NOTICE_CHARACTERS = 200, 20_000
 _LONGEST_LIVE = 6_000
 """An unfinished block longer than this is drawn as plain source until it is finished: only its new lines cost."""
 
@@ -38,7 +40,8 @@ class PromptBlock:
     def rows(self, paper: Paper) -> list[Row]:
         """The text behind a bar that runs along all of it."""
         bar = paper.looks["mark"]
-        rows = plain_rows(self.text, paper.room, paper.looks["prompt"])
+        said = "\n".join(capped(self.text, _MOST_PROMPT_LINES, _MOST_PROMPT_CHARACTERS))
+        rows = plain_rows(said, paper.room, paper.looks["prompt"])
         return [[row[0]._replace(text="┃ ", style=bar), *row[1:]] for row in rows]
 
 
@@ -52,7 +55,8 @@ class NoticeBlock:
     def rows(self, paper: Paper) -> list[Row]:
         """The text, with the mark of its level in front of its first row."""
         look = paper.looks[self.level]
-        return plain_rows(self.text, paper.room, look, mark=_MARKS[self.level], mark_look=look)
+        said = "\n".join(capped(self.text, _MOST_NOTICE_LINES, _MOST_NOTICE_CHARACTERS))
+        return plain_rows(said, paper.room, look, mark=_MARKS[self.level], mark_look=look)
 
 
 @dataclass(frozen=True, slots=True)

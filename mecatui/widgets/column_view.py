@@ -137,7 +137,10 @@ class ColumnView(ScrollView):
             top = column.start(index) + min(row, max(0, column.entries[index].height - 1))
         self._placing = True
         self.virtual_size = Size(region.width, column.height)
-        self.scroll_to(y=min(top, self.max_scroll_y), animate=False, force=True, immediate=True)
+        top = min(top, self.max_scroll_y)
+        # A scroll that is under way would lose its aim.
+        if top != self.scroll_offset.y:
+            self.scroll_to(y=top, animate=False, force=True, immediate=True)
         self._placing = False
         self._set_following(following=self.scroll_offset.y >= self.max_scroll_y)
         self.refresh()

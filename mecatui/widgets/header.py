@@ -84,4 +84,4 @@ class Header(Widget):
     def _parts(self, form: tuple[str, ...]) -> list[Part]:
         part = component_look(self, "header--part")
         name: Part = ("mecatui", component_look(self, "header--name"))
-        return [name, *((_GAP + text, part) for text in form if text)]
+        return [name, *(piece for text in form if text for piece in ((_GAP, None), (text, part)))]

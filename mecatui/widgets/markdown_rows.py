@@ -17,7 +17,7 @@ from rich.theme import Theme
 
 from mecatui.plain_text import TAB, without_controls, wrap_cells
 from mecatui.widgets.markdown_blocks import parse
-from mecatui.widgets.rows import MARGIN, Paper, Row, plain_rows
+from mecatui.widgets.rows import BLANK_MARGIN, MARGIN, Paper, Row, plain_rows
 
 _LONGEST_SOURCE = 24_000
 _LONGEST_LINE = 4_000
@@ -175,7 +175,7 @@ class _Block(Markdown):
 
 def _row(line: Iterable[Segment]) -> Row:
     """A line as a row: margin first, no trailing blanks, nothing that an entity or a tab could have smuggled in."""
-    row: Row = [Segment(" " * MARGIN)]
+    row: Row = [Segment(BLANK_MARGIN)]
     for text, style, _ in Segment.simplify(line):
         shown = text if text.isprintable() else without_controls(text).replace("\n", " ").expandtabs(TAB)
         if shown:

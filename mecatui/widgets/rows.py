@@ -13,7 +13,7 @@ Row = list[Segment]
 """One line. Its first segment is the margin, `MARGIN` cells wide; an empty row is blank."""
 
 MARGIN = 2
-_BLANK_MARGIN = " " * MARGIN
+BLANK_MARGIN = " " * MARGIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,8 @@ class Inks:
         return [Segment(str(text), self._styles[int(ink)]) for text, ink in zip(row[::2], row[1::2], strict=True)]
 
     def _freeze(self, row: Row) -> FrozenRow:
-        parts: list[str | int] = []
-        for style, run in groupby(row, key=_style_of):
+        parts: list[str | int] = [row[0].text, self._number(row[0].style)] if row else []
+        for style, run in groupby(row[1:], key=_style_of):
             parts += ("".join(segment.text for segment in run), self._number(style))
         return tuple(parts)
 
@@ -78,15 +78,26 @@ def frozen_text(row: FrozenRow) -> str:
 
 
 def plain_rows(
-    text: str, room: int, look: Style | None = None, *, mark: str = _BLANK_MARGIN, mark_look: Style | None = None
+    text: str, room: int, look: Style | None = None, *, mark: str = BLANK_MARGIN, mark_look: Style | None = None
 ) -> list[Row]:
     """Literal text, wrapped; `mark` (as wide as the margin) stands in front of its first row."""
     rows: list[Row] = []
     for line in printable(text).split("\n"):
         for part in wrap_cells(line.rstrip(), room):
-            margin = Segment(_BLANK_MARGIN) if rows else Segment(mark, mark_look)
+            margin = Segment(BLANK_MARGIN) if rows else Segment(mark, mark_look)
             rows.append([margin, Segment(part, look)] if part else [margin])
     return rows
+
+
+def capped(text: str, most_lines: int, most_characters: int) -> list[str]:
+    """The first lines of a text, and one that says how much is not shown."""
+    lines = text[:most_characters].split("\n")[:most_lines]
+    hidden = len(text) - len("\n".join(lines))
+    if hidden > 0:
+        hidden_lines = text.count("\n") + 1 - len(lines)
+        more = f"{hidden_lines:,} more lines" if hidden_lines else f"{hidden:,} more characters"
+        lines.append(f"… {more} not shown")
+    return lines
 
 
 def row_text(row: Iterable[Segment]) -> str:

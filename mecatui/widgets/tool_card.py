@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from mecatui.plain_text import cell_width, clip_cells, one_line
 from mecatui.widgets.line import Part, clip_parts
-from mecatui.widgets.rows import MARGIN, Paper, Row, plain_rows, segments_of
+from mecatui.widgets.rows import MARGIN, Paper, Row, capped, plain_rows, segments_of
 
 _MOST_LINES = 200
 _MOST_CHARACTERS = 20_000
@@ -71,13 +71,7 @@ class ToolCard:
     def _detail(self) -> list[str]:
         """The lines of the detail that are shown, and one that says how many are not."""
         whole = "\n".join(part.strip("\n") for part in (self.asked, self.came_back) if part.strip())
-        shown = whole[:_MOST_CHARACTERS].split("\n")[:_MOST_LINES]
-        hidden = len(whole) - len("\n".join(shown))
-        if hidden > 0:
-            lines = whole.count("\n") + 1 - len(shown)
-            more = f"{lines:,} more lines" if lines > 0 else f"{hidden:,} more characters"
-            shown.append(f"… {more} not shown")
-        return shown if whole else ["(nothing)"]
+        return capped(whole, _MOST_LINES, _MOST_CHARACTERS) if whole else ["(nothing)"]
 
 
 def _indented(rows: list[Row]) -> list[Row]:

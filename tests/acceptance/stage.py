@@ -1,6 +1,5 @@
 """The stage of the acceptance tests: a real server process, real folders, and what the model was really shown."""
 
-import json
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field

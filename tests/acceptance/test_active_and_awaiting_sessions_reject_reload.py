@@ -1,4 +1,4 @@
-"""An active or awaiting session rejects a reload with a stable failed precondition, and nothing is swapped or closed."""
+"""An active or awaiting session rejects a reload with a stable failed precondition; nothing is swapped or closed."""
 
 import asyncio
 from contextlib import aclosing

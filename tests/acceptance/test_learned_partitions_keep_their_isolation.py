@@ -1,4 +1,4 @@
-"""Learned partitions keep their isolation: the learned tier is a seam below all others, and a reload leaves it alone."""
+"""Learned partitions keep their isolation: the learned tier is the last one, and a reload leaves it alone."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,5 +1,6 @@
 """The model-facing tool specification is byte-identical before and after a reload, so the provider's cache survives."""
 
+from itertools import pairwise
 from pathlib import Path
 
 from tests.acceptance.stage import staged
@@ -26,7 +27,7 @@ async def test_every_kind_of_edit_leaves_the_bytes_and_the_prefix(tmp_path: Path
         assert "twin" not in tools
         bodies = [line["body"].removesuffix("]}") for line in stage.shown(a)]
         assert len(bodies) == 3
-        assert all(later.startswith(earlier) for earlier, later in zip(bodies, bodies[1:], strict=False))
+        assert all(later.startswith(earlier) for earlier, later in pairwise(bodies))
 
 
 async def test_the_proof_shows_the_digest_of_what_left_and_that_the_cache_was_read(tmp_path: Path) -> None:

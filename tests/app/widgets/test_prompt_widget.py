@@ -33,8 +33,14 @@ class PromptApp(App[None]):
     def on_prompt_edited(self, message: Prompt.Edited) -> None:
         self.edits.append((message.text, message.cursor_offset))
 
-    def on_prompt_menu_key(self, message: Prompt.MenuKey) -> None:
-        self.posted.append((message.key, message.text))
+    def open_menu(self, *, refusing: str = "") -> None:
+        """From now on a menu takes its keys, but for one."""
+
+        def takes(key: str) -> bool:
+            self.posted.append((key, self.prompt.text))
+            return key != refusing
+
+        self.prompt.menu_takes = takes
 
     def on_prompt_tab_pressed(self) -> None:
         self.posted.append("tab")
@@ -212,18 +218,28 @@ async def test_edits_and_cursor_moves_are_told_with_the_offset_in_the_text() -> 
         assert app.edits == [("a", 1), ("a\n", 2), ("a\nb", 3), ("a\nb", 2)]
 
 
-async def test_menu_keys_are_posted_while_the_menu_is_open() -> None:
+async def test_an_open_menu_takes_its_keys() -> None:
     app = PromptApp()
     keys = ["up", "down", "tab", "enter", "escape", "pageup", "pagedown"]
     async with app.run_test() as pilot:
         await pilot.press(*"/re")
-        app.prompt.menu_open = True
+        app.open_menu()
         await pilot.press(*keys)
         await pilot.pause()
         assert app.posted == [(key, "/re") for key in keys]
         assert (app.prompt.text, app.submitted) == ("/re", [])
         await pilot.press("l")
         assert app.prompt.text == "/rel"
+
+
+async def test_a_key_that_the_menu_leaves_is_the_prompts() -> None:
+    app = PromptApp()
+    async with app.run_test() as pilot:
+        await pilot.press(*"/re")
+        app.open_menu(refusing="enter")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert (app.posted, app.submitted) == ([("enter", "/re")], ["/re"])
 
 
 async def test_tab_and_escape_are_posted_and_insert_nothing() -> None:

@@ -392,3 +392,17 @@ async def test_a_change_of_theme_is_drawn() -> None:
         after = app.transcript.render_line(0)
         assert after.text == before.text
         assert [segment.style for segment in after] != [segment.style for segment in before]
+
+
+async def test_a_huge_prompt_is_shown_in_short_and_kept_whole() -> None:
+    app = TranscriptApp()
+    prompt = "line\n" * 3_500
+    async with app.run_test(size=(80, 50)) as pilot:
+        app.transcript.add_prompt(prompt)
+        app.transcript.add_prompt("x" * 130_000)
+        await _settled(pilot, app.transcript)
+        rows = _all_rows(app.transcript)
+        assert "┃ … 3,471 more lines not shown" in rows
+        assert "┃ … 126,000 more characters not shown" in rows
+        assert len(rows) < 120
+        assert app.transcript.text.startswith(prompt.rstrip())
