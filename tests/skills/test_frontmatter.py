@@ -1,28 +1,43 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from server_stub.skills.frontmatter import DEEPEST, read_mapping
+from server_stub.skills.frontmatter import DEEPEST, MOST_NODES, read_mapping
 from server_stub.skills.plain import read_plain
 from server_stub.skills.rejected import Rejected
 from server_stub.skills.text import is_plain
 from tests.skills.folders import codes, front, loaded, parsed
 
-_KEYS = st.sampled_from(["name", "description", "license", "x-1", "a_b", "null", "1a", "-", "A", "name "])
+_KEYS = st.sampled_from(["", "name", "description", "license", "x-1", "a_b", "null", "1a", "-", "A", "name "])
 _VALUES = st.one_of(
     st.text(st.sampled_from("ab :#'\"-,[]{}&*!|>%@`~\t.\\()\u00e9\u4f1a0"), max_size=12),
-    st.sampled_from(["null", "~", "Null", "yes", "'a'", '"b c"', "a: b", "a #b", "a:", "'it''s'", '"\\n"', ">-", "|"]),
+    st.sampled_from(
+        ["null", "~", "Null", "yes", "'a'", '"b c"', "a: b", "a #b", "a:", "'it''s'", '"\\n"', "- a", "/a"]
+    ),
+    st.sampled_from(
+        ["[a, b]", "[a,b]", "[ a]", "[a ]", "[]", "['a']", "[null]", "[a:b]", "[a, ]", "[a - b]", "[a #b]"]
+    ),
+    st.sampled_from([">-", ">", "|-", "|", ">-  ", "|+", "|2", "| #a", "", ""]),
 )
-_LINES = st.builds(
-    lambda indent, key, colon, value: indent + key + colon + value,
-    st.sampled_from(["", "", "", "  ", "   ", " "]),
-    _KEYS,
-    st.sampled_from([": ", ": ", ":", " : ", ":  ", ""]),
-    _VALUES,
+_INDENTS = st.sampled_from(["", "", "", "  ", "  ", "    ", "   ", " ", "      "])
+_LINES = st.one_of(
+    st.builds(
+        lambda indent, key, colon, value: indent + key + colon + value,
+        _INDENTS,
+        _KEYS,
+        st.sampled_from([": ", ": ", ":", " : ", ":  ", ""]),
+        _VALUES,
+    ),
+    st.builds(
+        lambda indent, dash, value: indent + dash + value, _INDENTS, st.sampled_from(["- ", "-", "-  ", ""]), _VALUES
+    ),
+    st.sampled_from(["", "", " ", "  ", "   ", "\t"]),
+    st.sampled_from(["a: >-", "a: |-", "a: >", "a: |", "a:", "b:", "  c:", "- d", "  - e", "  f", "  g: h", "    i"]),
 )
 
 
-@given(st.lists(_LINES, max_size=6))
+@given(st.lists(_LINES, max_size=7))
+@settings(max_examples=1000)
 def test_plain_frontmatter_is_read_as_the_yaml_parser_reads_it_or_declined(lines: list[str]) -> None:
     text = "".join(f"{line}\n" for line in lines)
     plain = read_plain(text)
@@ -30,14 +45,54 @@ def test_plain_frontmatter_is_read_as_the_yaml_parser_reads_it_or_declined(lines
         assert read_mapping(text) == (plain, [])
 
 
+_COMMON_FORMS = """\
+name: tidy
+description: "Use when: asked"
+license: 'MIT'
+compatibility: >-
+  Needs git
+  and a shell.
+
+when: |
+  Often.
+  Daily.
+allowed-tools:
+  - Read
+  - "Bash(git add:*)"
+tags: [one, two words]
+metadata:
+  author: me
+  version: 1.0
+  deeper:
+    note: >
+      x: y
+      # z
+triggers:
+- go
+"""
+
+
 def test_plain_frontmatter_covers_the_common_forms() -> None:
-    text = "name: tidy\ndescription: \"Use when: asked\"\nlicense: 'MIT'\nmetadata:\n  author: me\n  version: 1.0\n"
-    assert read_plain(text) == {
+    read = {
         "name": "tidy",
         "description": "Use when: asked",
         "license": "MIT",
-        "metadata": {"author": "me", "version": "1.0"},
+        "compatibility": "Needs git and a shell.",
+        "when": "Often.\nDaily.\n",
+        "allowed-tools": ["Read", "Bash(git add:*)"],
+        "tags": ["one", "two words"],
+        "metadata": {"author": "me", "version": "1.0", "deeper": {"note": "x: y # z\n"}},
+        "triggers": ["go"],
     }
+    assert read_plain(_COMMON_FORMS) == read
+    assert read_mapping(_COMMON_FORMS) == (read, [])
+
+
+def test_no_more_values_are_read_as_plain_than_yaml_may_hold() -> None:
+    text = "a:\n" + "- b\n" * (MOST_NODES + 1)
+    assert read_plain(text) is None
+    with pytest.raises(Rejected):
+        read_mapping(text)
 
 
 def _bomb(levels: int) -> list[str]:
