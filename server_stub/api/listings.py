@@ -7,6 +7,7 @@ from server_stub.engine.expansion import ExpansionRow, ExpansionTable
 from server_stub.engine.pin import Pin
 from server_stub.sessions.service import Inventory
 from server_stub.skills.assets import list_assets
+from server_stub.skills.document import FILE_NAME
 from server_stub.skills.skill import Skill
 
 _ASSETS_LISTED = 500
@@ -98,5 +99,5 @@ def detail(skill: Skill, generation: int, *, with_path: bool) -> wire_skills.Ski
         assets=tuple(wire_skills.AssetRow(name=name, size=size) for name, size in list_assets(skill, _ASSETS_LISTED)),
         tools=skill.allowed_tools,
         warnings=tuple(warning.reason for warning in skill.warnings),
-        path=str(skill.folder / "SKILL.md") if with_path else "",
+        path=f"{skill.folder}/{FILE_NAME}" if with_path else "",
     )

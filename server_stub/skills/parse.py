@@ -23,7 +23,7 @@ LONGEST_DESCRIPTION = 1024
 _LONGEST_SHOWN_NAME = 200
 
 
-def parse_skill(raw: bytes, *, folder_name: str, folder: Path, origin: Tier) -> Skill | Skipped:
+def parse_skill(raw: bytes, *, folder_name: str, folder: str, origin: Tier) -> Skill | Skipped:
     """Read a skill. Whatever the bytes are, the answer is a value.
 
     `folder_name` is the name by which the folder was found, `folder` its real path.
@@ -34,7 +34,7 @@ def parse_skill(raw: bytes, *, folder_name: str, folder: Path, origin: Tier) -> 
         return _build(document, _read(document), shown, folder, origin)
     except Rejected as rejected:
         name = clip_graphemes(shown, _LONGEST_SHOWN_NAME) or "(unnamed)"
-        return Skipped(name, origin, rejected.code, rejected.reason, folder / FILE_NAME)
+        return Skipped(name, origin, rejected.code, rejected.reason, Path(folder, FILE_NAME))
 
 
 def _read(document: Document) -> Fields:
@@ -50,7 +50,7 @@ def _read(document: Document) -> Fields:
     return Fields(mapping, warnings)
 
 
-def _build(document: Document, fields: Fields, folder_name: str, folder: Path, origin: Tier) -> Skill:
+def _build(document: Document, fields: Fields, folder_name: str, folder: str, origin: Tier) -> Skill:
     declared = fields.line("name")
     name, name_warnings = identify(declared, folder_name)
     description = fields.text("description")

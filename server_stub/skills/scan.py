@@ -106,7 +106,7 @@ class Scan:
                 self._collection(place, depth)
 
     def _parse(self, place: _Place, contents: Contents, read_at: int) -> None:
-        outcome = parse_skill(contents.data, folder_name=place.shown, folder=Path(place.real), origin=self._origin)
+        outcome = parse_skill(contents.data, folder_name=place.shown, folder=place.real, origin=self._origin)
         known = self._known.get(place.key)
         if known is not None and known.outcome == outcome:
             outcome = known.outcome

@@ -1,7 +1,6 @@
 """A skill: one bundle of instructions as it was read, never changed afterwards."""
 
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from server_stub.skills.tier import Tier
 from server_stub.skills.warning import SkillWarning
@@ -25,7 +24,7 @@ class Skill:
     """Lower-case hex, of the body's UTF-8 bytes."""
     body_bytes: int
     origin: Tier
-    folder: Path = field(compare=False)
+    folder: str = field(compare=False)
     """The real path of the skill's folder; for its assets only."""
     license: str = ""
     compatibility: str = ""

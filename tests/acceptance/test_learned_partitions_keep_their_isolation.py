@@ -23,7 +23,7 @@ class FakeLearned:
 
 def _learned(name: str, body: str) -> FakeLearned:
     raw = f"---\nname: {name}\ndescription: learned\n---\n{body}".encode()
-    skill = parse_skill(raw, folder_name=name, folder=Path("/nowhere"), origin=Tier.LEARNED)
+    skill = parse_skill(raw, folder_name=name, folder="/nowhere", origin=Tier.LEARNED)
     assert isinstance(skill, Skill)
     return FakeLearned((skill,))
 

@@ -1,6 +1,5 @@
 from collections.abc import Sequence
 from hashlib import sha256
-from pathlib import Path
 from time import process_time
 
 import pytest
@@ -26,7 +25,7 @@ def skill(name: str, body: str = "BODY", *, tier: Tier = Tier.USER, hint: str = 
         body_sha256=sha256(body.encode()).hexdigest(),
         body_bytes=len(body.encode()),
         origin=tier,
-        folder=Path("/nowhere"),
+        folder="/nowhere",
         argument_hint=hint,
         **fields,
     )

@@ -44,7 +44,7 @@ def resolved(tmp_path: Path, *explicit: Path, **decisions: object) -> Resolution
 def parsed(text: str | bytes, folder_name: str = "thing") -> Skill | Skipped:
     """What a SKILL.md of this text becomes."""
     raw = text.encode() if isinstance(text, str) else text
-    return parse_skill(raw, folder_name=folder_name, folder=Path("/nowhere") / folder_name, origin=Tier.USER)
+    return parse_skill(raw, folder_name=folder_name, folder=f"/nowhere/{folder_name}", origin=Tier.USER)
 
 
 def loaded(text: str | bytes, folder_name: str = "thing") -> Skill:

@@ -21,16 +21,16 @@ def skill(tmp_path: Path) -> Skill:
 
 def test_assets_are_listed_in_order_by_slash_relative_name(skill: Skill) -> None:
     for name in ("b.txt", "a/z.txt", "a/b/c.txt", ".env", "node_modules/x.js", ".git/config"):
-        (skill.folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (skill.folder / name).write_text("12345")
+        (Path(skill.folder) / name).parent.mkdir(parents=True, exist_ok=True)
+        (Path(skill.folder) / name).write_text("12345")
     assert list_assets(skill, 10) == (("a/b/c.txt", 5), ("a/z.txt", 5), ("b.txt", 5))
     assert list_assets(skill, 2) == (("a/b/c.txt", 5), ("a/z.txt", 5))
 
 
 def test_odd_names_are_shown_safely_and_can_be_read_as_shown(skill: Skill) -> None:
-    (skill.folder / "docs").mkdir()
+    (Path(skill.folder) / "docs").mkdir()
     for name in ("[English] (part 1).txt", "it's 100% \u2603.md", "two\nlines.md", "esc\x1b[2J.md"):
-        (skill.folder / "docs" / name).write_text(f"text of {name!r}")
+        (Path(skill.folder) / "docs" / name).write_text(f"text of {name!r}")
     shown = [name for name, _ in list_assets(skill, 10)]
     assert shown == ["docs/[English] (part 1).txt", "docs/esc[2J.md", "docs/it's 100% \u2603.md", "docs/two lines.md"]
     assert read_asset(skill, "docs/two lines.md", 0) == "text of 'two\\nlines.md'"
@@ -38,9 +38,9 @@ def test_odd_names_are_shown_safely_and_can_be_read_as_shown(skill: Skill) -> No
 
 
 def test_links_are_neither_listed_nor_followed(skill: Skill) -> None:
-    (skill.folder / "references").mkdir()
-    (skill.folder / "references" / "notes.md").symlink_to("../../../secret.txt")
-    (skill.folder / "references" / "all").symlink_to("/etc")
+    (Path(skill.folder) / "references").mkdir()
+    (Path(skill.folder) / "references" / "notes.md").symlink_to("../../../secret.txt")
+    (Path(skill.folder) / "references" / "all").symlink_to("/etc")
     assert list_assets(skill, 10) == ()
     for name in ("references/notes.md", "references/all/passwd", "references/all"):
         with pytest.raises(AssetUnavailable) as refused:
@@ -76,22 +76,22 @@ def test_name_that_leads_nowhere_or_out_is_refused(skill: Skill, name: str) -> N
 
 
 def test_anything_but_a_text_file_is_refused(skill: Skill) -> None:
-    os.mkfifo(skill.folder / "pipe")
-    (skill.folder / "folder").mkdir()
-    (skill.folder / "zeros.bin").write_bytes(b"text\0more")
-    (skill.folder / "latin.txt").write_bytes(b"caf\xe9 au lait")
+    os.mkfifo(Path(skill.folder) / "pipe")
+    (Path(skill.folder) / "folder").mkdir()
+    (Path(skill.folder) / "zeros.bin").write_bytes(b"text\0more")
+    (Path(skill.folder) / "latin.txt").write_bytes(b"caf\xe9 au lait")
     for name in ("pipe", "folder", "zeros.bin", "latin.txt"):
         with pytest.raises(AssetUnavailable):
             read_asset(skill, name, 0)
 
 
 def test_text_is_made_harmless(skill: Skill) -> None:
-    (skill.folder / "a.txt").write_bytes(b"a\r\nb\x1b[31m\xe2\x80\xaec")
+    (Path(skill.folder) / "a.txt").write_bytes(b"a\r\nb\x1b[31m\xe2\x80\xaec")
     assert read_asset(skill, "a.txt", 0) == "a\nb[31mc"
 
 
 def test_long_file_is_cut_with_the_next_offset(skill: Skill) -> None:
-    (skill.folder / "a.txt").write_text("x" * 30_000)
+    (Path(skill.folder) / "a.txt").write_text("x" * 30_000)
     first = read_asset(skill, "a.txt", 0)
     assert first == "x" * 25_000 + "\n\n[cut here: 5000 bytes remain; call again with offset 25000]"
     assert read_asset(skill, "a.txt", 25_000) == "x" * 5_000
@@ -106,7 +106,7 @@ def test_pages_join_to_the_whole_whatever_the_width_of_characters(tmp_path: Path
 
     @given(st.text(st.sampled_from("a\u00e9\u4f1a\U0001f680"), min_size=1, max_size=40), st.integers(4, 9))
     def check(text: str, cap: int) -> None:
-        (skill.folder / "a.txt").write_text(text, encoding="utf-8")
+        (Path(skill.folder) / "a.txt").write_text(text, encoding="utf-8")
         pages, offset = [], 0
         while True:
             page, _, marker = read_asset(skill, "a.txt", offset, cap).partition("\n\n[cut here")
@@ -120,19 +120,19 @@ def test_pages_join_to_the_whole_whatever_the_width_of_characters(tmp_path: Path
 
 
 def test_offset_within_a_character_begins_after_it(skill: Skill) -> None:
-    (skill.folder / "a.txt").write_text("\u4f1ab", encoding="utf-8")
+    (Path(skill.folder) / "a.txt").write_text("\u4f1ab", encoding="utf-8")
     assert read_asset(skill, "a.txt", 1) == "b"
 
 
 def test_skill_whose_folder_is_gone_has_no_assets(skill: Skill) -> None:
-    gone = replace(skill, folder=skill.folder / "gone")
+    gone = replace(skill, folder=f"{skill.folder}/gone")
     assert list_assets(gone, 10) == ()
     with pytest.raises(AssetUnavailable):
         read_asset(gone, "a.txt", 0)
 
 
 def test_walk_is_bounded(skill: Skill) -> None:
-    deep = skill.folder
+    deep = Path(skill.folder)
     for _ in range(30):
         deep /= "d"
     deep.mkdir(parents=True)

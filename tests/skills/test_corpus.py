@@ -49,7 +49,7 @@ def skill_of(snapshot: SkillSnapshot, number: int) -> Skill | None:
         yield from snapshot.skills
         yield from (shadowed.skill for shadowed in snapshot.shadowed)
 
-    return next((skill for skill in all_skills() if skill.folder.parent.name == f"{number:03}"), None)
+    return next((skill for skill in all_skills() if Path(skill.folder).parent.name == f"{number:03}"), None)
 
 
 @pytest.mark.parametrize(("number", "row"), list(enumerate(rows())), ids=lambda value: str(value)[:3])

@@ -138,7 +138,7 @@ def test_linked_folder_is_listed_once_under_the_name_of_its_link(tmp_path: Path)
         (root / name).symlink_to(tmp_path / "store" / "actual")
     snapshot = found(tmp_path, root)
     assert names(snapshot) == ["a-link"]
-    assert snapshot.skills[0].folder == (tmp_path / "store" / "actual").resolve()
+    assert snapshot.skills[0].folder == str((tmp_path / "store" / "actual").resolve())
 
 
 def test_linked_collection_is_entered(tmp_path: Path) -> None:

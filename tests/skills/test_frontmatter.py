@@ -88,6 +88,13 @@ def test_plain_frontmatter_covers_the_common_forms() -> None:
     assert read_mapping(_COMMON_FORMS) == (read, [])
 
 
+@pytest.mark.parametrize(
+    "text", ["yes\n- a\n", "yes\n  a: b\n", "a: b\n:\n", "a: [null]\n", "a: [b, NULL]\n", "a: >-\n  b\n   c\n", "a:\n"]
+)
+def test_what_only_looks_plain_is_left_to_the_yaml_parser(text: str) -> None:
+    assert read_plain(text) is None
+
+
 def test_no_more_values_are_read_as_plain_than_yaml_may_hold() -> None:
     text = "a:\n" + "- b\n" * (MOST_NODES + 1)
     assert read_plain(text) is None

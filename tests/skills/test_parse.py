@@ -38,7 +38,7 @@ def test_skill_has_every_part_when_all_are_written() -> None:
         body_sha256=sha256(body.encode()).hexdigest(),
         body_bytes=len(body),
         origin=Tier.USER,
-        folder=Path("/elsewhere: not compared"),
+        folder="/elsewhere: not compared",
         license="MIT",
         compatibility="needs git",
         version="1.10",
@@ -262,7 +262,7 @@ def test_emoji_flags_and_joiners_raise_no_alarm() -> None:
 
 def test_surrogates_of_a_folder_name_never_reach_a_skill() -> None:
     outcome = parse_skill(
-        b"---\ndescription: x\n---\n", folder_name="caf\udce9", folder=Path("/nowhere"), origin=Tier.EXPLICIT
+        b"---\ndescription: x\n---\n", folder_name="caf\udce9", folder="/nowhere", origin=Tier.EXPLICIT
     )
     assert isinstance(outcome, Skill)
     assert outcome.name == "caf"
