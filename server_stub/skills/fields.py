@@ -44,12 +44,20 @@ class Fields:
     def line(self, key: str) -> str:
         """A text on one line; `""` where there is none."""
         value = self._values.get(key)
-        return "" if value is None else clean_line(self._noted(self._text(key, value)))
+        if value is None:
+            return ""
+        if isinstance(value, str) and value.isprintable():  # nearly always: there is nothing to clean
+            return value.strip()
+        return clean_line(self._noted(self._text(key, value)))
 
     def text(self, key: str) -> str:
         """A text that may hold line breaks; `""` where there is none."""
         value = self._values.get(key)
-        return "" if value is None else clean_text(self._noted(self._text(key, value))).strip()
+        if value is None:
+            return ""
+        if isinstance(value, str) and value.isprintable():
+            return value.strip()
+        return clean_text(self._noted(self._text(key, value))).strip()
 
     def flag(self, key: str, *, default: bool) -> bool:
         """A switch, in any of the words that people write."""
@@ -69,7 +77,10 @@ class Fields:
             case None:
                 return ()
             case str():
-                return tuple(word for word in _TOOL.findall(clean_line(value)[:_LONGEST_LIST]) if word != "(")
+                text = clean_line(value)[:_LONGEST_LIST]
+                if "(" not in text:
+                    return tuple(text.replace(",", " ").split())
+                return tuple(word for word in _TOOL.findall(text) if word != "(")
             case list():
                 words = [clean_line(item) for item in value if isinstance(item, str)]
                 if len(words) < len(value):

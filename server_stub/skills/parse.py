@@ -1,6 +1,5 @@
 """Parsing: the bytes of one SKILL.md to a skill, or to the reason why there is none."""
 
-from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
@@ -57,15 +56,12 @@ def _build(document: Document, fields: Fields, folder_name: str, folder: str, or
     if not description:
         raise Rejected(SkipCode.NO_DESCRIPTION, "the `description` is missing or blank")
     fields.warnings += name_warnings + _about_text(description, document.hidden + fields.hidden)
-    body = document.body.encode()
     options = _read_options(fields) if fields.has_options else _NO_OPTIONS
     return Skill(
         name=name,
         declared_name=declared,
         description=description,
         body=document.body,
-        body_sha256=sha256(body).hexdigest(),
-        body_bytes=len(body),
         origin=origin,
         folder=folder,
         license=fields.line("license"),

@@ -1,6 +1,7 @@
 """A skill: one bundle of instructions as it was read, never changed afterwards."""
 
 from dataclasses import dataclass, field
+from hashlib import sha256
 
 from server_stub.skills.tier import Tier
 from server_stub.skills.warning import SkillWarning
@@ -20,9 +21,6 @@ class Skill:
     description: str
     """In full; may hold line breaks."""
     body: str
-    body_sha256: str
-    """Lower-case hex, of the body's UTF-8 bytes."""
-    body_bytes: int
     origin: Tier
     folder: str = field(compare=False)
     """The real path of the skill's folder; for its assets only."""
@@ -36,6 +34,19 @@ class Skill:
     allowed_tools: tuple[str, ...] = ()
     includes: tuple[str, ...] = ()
     warnings: tuple[SkillWarning, ...] = ()
+    _digest: str = field(default="", init=False, repr=False, compare=False)
+
+    @property
+    def body_bytes(self) -> int:
+        """Length of the body in UTF-8."""
+        return len(self.body) if self.body.isascii() else len(self.body.encode())
+
+    @property
+    def body_sha256(self) -> str:
+        """Lower-case hex, of the body's UTF-8 bytes, worked out when it is first asked for."""
+        if not self._digest:
+            object.__setattr__(self, "_digest", sha256(self.body.encode()).hexdigest())
+        return self._digest
 
     @property
     def summary(self) -> str:

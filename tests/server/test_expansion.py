@@ -22,8 +22,6 @@ def skill(name: str, body: str = "BODY", *, tier: Tier = Tier.USER, hint: str = 
         declared_name=name,
         description=f"About {name}",
         body=body,
-        body_sha256=sha256(body.encode()).hexdigest(),
-        body_bytes=len(body.encode()),
         origin=tier,
         folder="/nowhere",
         argument_hint=hint,

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -35,8 +36,6 @@ def test_skill_has_every_part_when_all_are_written() -> None:
         declared_name="tidy",
         description="Tidies a folder.",
         body=body,
-        body_sha256=sha256(body.encode()).hexdigest(),
-        body_bytes=len(body),
         origin=Tier.USER,
         folder="/elsewhere: not compared",
         license="MIT",
@@ -49,6 +48,14 @@ def test_skill_has_every_part_when_all_are_written() -> None:
         allowed_tools=("Read", "Bash(git add:*)"),
         includes=("base",),
     )
+
+
+def test_size_and_digest_of_a_body_are_those_of_its_bytes() -> None:
+    skill = loaded(front("name: thing", "description: x", body="caf\u00e9"))
+    assert (skill.body_bytes, skill.body_sha256) == (5, sha256(b"caf\xc3\xa9").hexdigest())
+    other = replace(skill, body="tea")
+    assert (other.body_bytes, other.body_sha256) == (3, sha256(b"tea").hexdigest())
+    assert other != skill
 
 
 @given(st.binary(max_size=400))
