@@ -27,7 +27,7 @@ def parse_skill(raw: bytes, *, folder_name: str, folder: str, origin: Tier) -> S
 
     `folder_name` is the name by which the folder was found, `folder` its real path.
     """
-    shown = clean_line(folder_name.encode(errors="replace").decode())
+    shown = clean_line(folder_name if folder_name.isascii() else folder_name.encode(errors="replace").decode())
     try:
         document = split_document(raw)
         return _build(document, _read(document), shown, folder, origin)

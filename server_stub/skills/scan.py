@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
+from typing import NamedTuple
 
 from server_stub.skills.cache import ParsedFile, ParsedSkills, is_settled, now_ns
 from server_stub.skills.diagnostic import NearMiss, SkipCode, Skipped
@@ -23,6 +24,9 @@ DEEPEST = 6
 _SEARCHED_WITHIN = 400
 """Skills of a source that are searched for a SKILL.md within them: advice, and bounded as such."""
 
+_AT_ONCE = 256
+"""Files that are read before they are parsed: reading and parsing push each other out of the processor's caches."""
+
 _BY_NAME = attrgetter("name")
 
 
@@ -36,6 +40,15 @@ class _Place:
     shown: str
     key: str
     """What its parsed file is kept under: tier, path and the name that it was found by."""
+
+
+class _Unparsed(NamedTuple):
+    """A SKILL.md that was read, and what else was seen of its folder then."""
+
+    place: _Place
+    contents: Contents
+    read_at: int
+    nested: tuple[NearMiss, ...]
 
 
 class PastDeadline(Exception):
@@ -59,14 +72,20 @@ class Scan:
         self._known = cache.files
         self._deadline = deadline
         self._visited = {root}
+        self._unparsed: list[_Unparsed] = []
 
-    def folder(self, descriptor: int, real: str, depth: int) -> None:
-        """Look at each entry of a folder that is no skill itself.
+    def whole(self, descriptor: int) -> None:
+        """Look at everything in the root, which is open as `descriptor`.
 
         Raises:
             OSError: an error that concerns the whole source.
             PastDeadline: as it says.
         """
+        self._folder(descriptor, self._root, 0)
+        self._parse_all()
+
+    def _folder(self, descriptor: int, real: str, depth: int) -> None:
+        """Look at each entry of a folder that is no skill itself."""
         with os.scandir(descriptor) as found:
             entries = sorted(found, key=_BY_NAME)
         for entry in entries:
@@ -91,6 +110,7 @@ class Scan:
         path = f"{place.name}/{FILE_NAME}"
         known = self._known.get(place.key)
         if known is not None and known.is_settled and _stamp(path, place.parent) == known.stamp:
+            self._parse_all()
             self._keep(place.key, known)
             return
         read_at = now_ns()
@@ -99,18 +119,31 @@ class Scan:
             reading = self._linked_file(place.real)
         match reading:
             case Contents():
-                self._parse(place, reading, read_at)
+                self._read(place, reading, read_at)
             case Unread():
                 self._skip(place.shown, reading, place.real)
             case Absent() | Linked():
                 self._collection(place, depth)
 
-    def _parse(self, place: _Place, contents: Contents, read_at: int) -> None:
+    def _read(self, place: _Place, contents: Contents, read_at: int) -> None:
+        is_early = len(self.parsed) + len(self._unparsed) < _SEARCHED_WITHIN
+        nested = self._nested(place) if is_early else ()
+        self._unparsed.append(_Unparsed(place, contents, read_at, nested))
+        if len(self._unparsed) >= _AT_ONCE:
+            self._parse_all()
+
+    def _parse_all(self) -> None:
+        """Parse what was read, before anything that comes after it is noted."""
+        if self._unparsed:
+            unparsed, self._unparsed = self._unparsed, []
+            for place, contents, read_at, nested in unparsed:
+                self._parse(place, contents, read_at, nested)
+
+    def _parse(self, place: _Place, contents: Contents, read_at: int, nested: tuple[NearMiss, ...]) -> None:
         outcome = parse_skill(contents.data, folder_name=place.shown, folder=place.real, origin=self._origin)
         known = self._known.get(place.key)
         if known is not None and known.outcome == outcome:
             outcome = known.outcome
-        nested = self._nested(place) if len(self.parsed) < _SEARCHED_WITHIN else ()
         self._keep(place.key, ParsedFile(contents.stamp, is_settled(contents.stamp, read_at), outcome, nested))
 
     def _nested(self, place: _Place) -> tuple[NearMiss, ...]:
@@ -153,7 +186,7 @@ class Scan:
         try:
             self._misspelled(descriptor, place.real)
             if depth < DEEPEST:
-                self.folder(descriptor, place.real, depth)
+                self._folder(descriptor, place.real, depth)
                 return
         finally:
             os.close(descriptor)
@@ -200,9 +233,11 @@ class Scan:
             self._near_miss(stem, f"move it to {_shown(stem)}/{FILE_NAME}", f"{real}/{name}")
 
     def _skip(self, name: str, why: Unread, real: str) -> None:
+        self._parse_all()
         self.skipped.append(Skipped(_shown(name), self._origin, why.code, why.reason, Path(real)))
 
     def _near_miss(self, name: str, fix: str, path: str) -> None:
+        self._parse_all()
         self.near_misses.append(NearMiss(_shown(name), self._origin, fix, Path(path)))
 
 

@@ -54,7 +54,7 @@ class DirectorySource:
             return self._fault(f"cannot be listed: {_say(error)}")
         scan = Scan(self.root, self.origin, self.confined_to, cache, deadline)
         try:
-            scan.folder(descriptor, self.root, 0)
+            scan.whole(descriptor)
         except OSError as error:
             return self._fault(f"cannot be read: {_say(error)}")
         except PastDeadline:

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from server_stub.skills.resolve import resolve
 from server_stub.skills.snapshot import SkillSnapshot
-from tests.skills.folders import front, put, resolved
+from tests.skills.folders import front, options, put, resolved
 
 
 def found(tmp_path: Path, root: Path, **decisions: object) -> SkillSnapshot:
@@ -221,3 +222,36 @@ def test_listing_does_not_depend_on_the_order_of_creation(tmp_path: Path) -> Non
         assert snapshot.skills[0].body == "aa"
 
     check()
+
+
+def test_what_is_left_out_is_told_in_order_of_path_whether_opening_or_parsing_failed(tmp_path: Path) -> None:
+    root = tmp_path / "skills"
+    for name in ("a", "c", "cc"):
+        put(root, name).write_text("---\nno end\n")
+    for name in ("d", "f"):
+        put(root, name).write_text("nothing\n")
+    for name in ("e.md", "g.md"):
+        (root / name).touch()
+    for name in ("b", "h"):
+        (root / name).mkdir()
+        os.mkfifo(root / name / "SKILL.md")
+    first = resolved(tmp_path, root, conventional=False)
+    while not all(file.is_settled for file in first.cache.files.values()):
+        first = resolved(tmp_path, root, conventional=False)
+    put(root, "c").write_text("---\nstill no end\n")
+    again = resolve(options(tmp_path, root, conventional=False), cache=first.cache)
+    for snapshot in (first.snapshot, again.snapshot):
+        assert [skip.name for skip in snapshot.skipped] == ["a", "b", "c", "cc", "h"]
+        assert [miss.name for miss in snapshot.near_misses] == ["d", "e", "f", "g"]
+
+
+def test_many_skills_are_all_found_and_bad_ones_among_them_told_in_order(tmp_path: Path) -> None:
+    all_names = [f"s{number:03}" for number in range(600)]
+    bad = all_names[::7]
+    for name in all_names:
+        file = put(tmp_path / "skills", name)
+        if name in bad:
+            file.write_text("---\nno end\n")
+    snapshot = found(tmp_path, tmp_path / "skills")
+    assert [skip.name for skip in snapshot.skipped] == bad
+    assert names(snapshot) == [name for name in all_names if name not in bad]
