@@ -1,15 +1,14 @@
 """`mecatui-server`: serve sessions, or keep the operator's decisions on trust."""
 
+import argparse
 import logging
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from server_stub.build import build
 from server_stub.cli import UsageError, configure, folders, parse
 from server_stub.errors import ServerError
-from server_stub.serve import serve
-from server_stub.skills.trust import grant
+from server_stub.lifeline import Lifeline
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -19,18 +18,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if flags.command == "trust":
             return _trust(flags.path)
-        config = configure(flags)
-        serve(config, build(config))
+        return _serve(flags)
     except ServerError as failure:
         sys.stderr.write(f"mecatui-server: {failure}\n")
         return 2
     except KeyboardInterrupt:
         return 0
+
+
+def _serve(flags: argparse.Namespace) -> int:
+    """Serve until told to stop."""
+    lifeline = Lifeline() if flags.embedded else None
+    config = configure(flags)
+    from server_stub.build import build  # noqa: PLC0415 - most of a start; `--version` and `trust` do without
+    from server_stub.serve import serve  # noqa: PLC0415
+
+    serve(config, build(config), lifeline)
     return 0
 
 
 def _trust(path: Path) -> int:
     """Trust a folder, and say what that means from now on."""
+    from server_stub.skills.trust import grant  # noqa: PLC0415
+
     if not path.is_dir():
         raise UsageError(f"{path}: there is no such folder")
     folder = path.resolve()

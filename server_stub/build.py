@@ -2,7 +2,6 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 
 from starlette.types import ASGIApp
 
@@ -26,6 +25,7 @@ from server_stub.sessions.store import MemoryStore
 from server_stub.skills.resolve import SkillOptions
 from server_stub.skills.resolver import SkillResolver
 from server_stub.skills.trust import is_trusted
+from server_stub.version import build_id
 
 _SYSTEM = (
     "You are an agent in a terminal, working with a person in one folder. Be brief and exact. When a skill fits "
@@ -54,6 +54,7 @@ def build(config: ServerConfig) -> Built:
     Raises:
         ModelUnavailable: the configured model is not offered.
         ScriptInvalid: the offline model's script cannot be used.
+        RecordUnusable: the offline model's requests cannot be noted where the configuration says.
     """
     resolver = SkillResolver(skill_options(config))
     started = resolver.at_startup()
@@ -77,7 +78,7 @@ def build(config: ServerConfig) -> Built:
         workers=ThreadPoolExecutor(_WORKERS, thread_name_prefix="reload"),
         deadline_seconds=config.skills.deadline_seconds,
     )
-    return Built(make_app(config, service, reload, _build_id()), service)
+    return Built(make_app(config, service, reload, build_id()), service)
 
 
 def skill_options(config: ServerConfig) -> SkillOptions:
@@ -100,8 +101,10 @@ def _model(config: ServerConfig) -> Model:
         raise ModelUnavailable(
             f"the model {config.model.name} is not offered by this server; leave --model out for the offline model"
         )
+    if config.model.base_url and not config.model.offline:
+        raise ModelUnavailable("the offline model has no endpoint; leave --base-url out")
     plays = Script.read(config.model.script) if config.model.script else None
-    return OfflineModel(plays, Recorder(config.model.record) if config.model.record else None)
+    return OfflineModel(plays, Recorder.open(config.model.record) if config.model.record else None)
 
 
 def _base_tools(config: ServerConfig) -> tuple[Tool, ...]:
@@ -111,10 +114,3 @@ def _base_tools(config: ServerConfig) -> tuple[Tool, ...]:
 def _commands(config: ServerConfig) -> tuple[CommandFile, ...]:
     trust = is_trusted(config.workspace, standing=config.skills.trust_project, trust_file=config.folders.trust_file)
     return read_command_files(config.workspace, config.folders.config_home, trusted=trust.is_trusted)
-
-
-def _build_id() -> str:
-    try:
-        return version("mecatui")
-    except PackageNotFoundError:
-        return "unpackaged"

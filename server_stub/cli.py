@@ -1,23 +1,42 @@
 """The command line of `mecatui-server`: flags become a configuration."""
 
 import argparse
+import logging
 import os
+import stat
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from server_stub.config import Folders, Listen, ModelSettings, ServerConfig, SkillSettings
 from server_stub.errors import ServerError
+from server_stub.version import build_id
+
+_log = logging.getLogger(__name__)
+
+_LONGEST_TOKEN = 4096
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 class UsageError(ServerError):
     """A flag that cannot be followed; the text says which and why."""
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong on one line, which is all that an app shows of it."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"mecatui-server: {message}; see mecatui-server --help\n")
+
+
 def parser() -> argparse.ArgumentParser:
     """All flags of the server."""
-    made = argparse.ArgumentParser(
-        prog="mecatui-server", description="Serves agent sessions with Agent Skills for one workspace."
+    made = _Parser(
+        prog="mecatui-server",
+        description="Serves agent sessions with Agent Skills for one workspace.",
+        allow_abbrev=False,
     )
+    made.add_argument("--version", action="version", version=f"mecatui-server {build_id()}")
     where = made.add_argument_group("where it listens")
     where.add_argument("--uds", type=Path, metavar="PATH", help="a UNIX socket of this path, for this user only")
     where.add_argument("--host", default="127.0.0.1", help="the host to bind when there is no --uds")
@@ -37,7 +56,7 @@ def parser() -> argparse.ArgumentParser:
     model.add_argument("--mock-script", type=Path, metavar="FILE", help="what the offline model says and does")
     model.add_argument("--mock-record", type=Path, metavar="FILE", help="where the offline model notes its requests")
     made.add_argument("--embedded", action="store_true", help="say when ready; end when standard input does")
-    commands = made.add_subparsers(dest="command", metavar="")
+    commands = made.add_subparsers(dest="command", metavar="COMMAND")
     trust = commands.add_parser("trust", help="trust a folder: its skills and commands are admitted from now on")
     trust.add_argument("path", type=Path, nargs="?", default=Path(), help="the folder (default: this one)")
     return made
@@ -49,23 +68,20 @@ def configure(flags: argparse.Namespace) -> ServerConfig:
     Raises:
         UsageError: a folder is not there, or listening so would be open to others without a token.
     """
-    workspace = flags.workspace.resolve()
-    if not workspace.is_dir():
-        raise UsageError(f"--workspace {flags.workspace}: there is no such folder")
     if not 0 <= flags.port <= 65535:  # noqa: PLR2004 - the range of a port
         raise UsageError("--port is a number from 0 to 65535")
+    listen = Listen(_absolute(flags.uds) if flags.uds else None, flags.host, flags.port)
+    if not listen.is_private_socket and flags.host not in _LOOPBACK:
+        raise UsageError(f"--host {flags.host}: nothing is encrypted, so give a loopback host such as 127.0.0.1")
     token = _token(flags.auth_token_file)
-    listen = Listen(flags.uds.absolute() if flags.uds else None, flags.host, flags.port)
     if not listen.is_private_socket and not token:
         raise UsageError("a port is open to everyone on this machine: give --auth-token-file, or --uds instead")
-    if not listen.is_private_socket and flags.host not in {"127.0.0.1", "localhost", "::1"}:
-        raise UsageError(f"--host {flags.host}: only the loopback host can be served, since nothing is encrypted")
     return ServerConfig(
-        workspace=workspace,
+        workspace=_workspace(flags.workspace),
         folders=folders(),
         listen=listen,
         skills=SkillSettings(
-            tuple(path.absolute() for path in flags.skills_dir),
+            tuple(map(_absolute, flags.skills_dir)),
             conventional=not flags.no_conventional_skills,
             trust_project=flags.trust_project,
         ),
@@ -76,8 +92,17 @@ def configure(flags: argparse.Namespace) -> ServerConfig:
 
 
 def folders() -> Folders:
-    """This person's folders, by the XDG rules: a variable that is not absolute does not count."""
-    home = Path.home()
+    """This person's folders, by the XDG rules: a variable that is not absolute does not count.
+
+    Raises:
+        UsageError: there is no home. A relative one would make the person's folders those of any project.
+    """
+    try:
+        home = Path.home()
+    except RuntimeError:
+        home = Path()
+    if not home.is_absolute():
+        raise UsageError("there is no home folder: set HOME to an absolute path")
     return Folders(
         home,
         _folder("XDG_CONFIG_HOME", home / ".config"),
@@ -90,15 +115,40 @@ def _folder(variable: str, otherwise: Path) -> Path:
     return path if path.is_absolute() else otherwise
 
 
+def _absolute(path: Path) -> Path:
+    try:
+        return path.absolute()
+    except OSError as gone:
+        raise UsageError(f"{path}: the current folder is gone; give an absolute path") from gone
+
+
+def _workspace(path: Path) -> Path:
+    try:
+        real = path.resolve()
+        if real.is_dir():
+            return real
+    except (OSError, RuntimeError) as unusable:
+        raise UsageError(f"--workspace {path}: the folder cannot be entered; give another") from unusable
+    raise UsageError(f"--workspace {path}: there is no such folder")
+
+
 def _token(path: Path | None) -> str:
+    """The bearer token of a file, or none where none is named."""
     if path is None:
         return ""
     try:
-        token = path.read_text("utf-8").strip()
+        with path.open("rb") as file:
+            text = file.read(_LONGEST_TOKEN + 1).decode()
+            is_shared = bool(stat.S_IMODE(os.fstat(file.fileno()).st_mode) & (stat.S_IRGRP | stat.S_IROTH))
     except (OSError, UnicodeDecodeError) as unread:
         raise UsageError(f"--auth-token-file {path}: it cannot be read as text") from unread
+    token = text.strip()
     if not token:
-        raise UsageError(f"--auth-token-file {path}: it is empty")
+        raise UsageError(f"--auth-token-file {path}: it is empty; write a long random word into it")
+    if len(text) > _LONGEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+        raise UsageError(f"--auth-token-file {path}: it is to hold one word of ASCII and nothing else")
+    if is_shared:
+        _log.warning("%s can be read by other users: run chmod 600 on it", path)
     return token
 
 

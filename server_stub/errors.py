@@ -18,6 +18,7 @@ ServerError
 ├── UsageError               a flag that cannot be followed (cli)
 ├── ModelUnavailable         a model that this server does not offer (build)
 ├── ScriptInvalid            the offline model's script is not of the form (engine.models.script)
+├── RecordUnusable           the offline model's record cannot be written (engine.models.recorder)
 ├── EngineBuildFailed
 └── PinViolated              the tools array moved: an internal error, nothing was sent
 """

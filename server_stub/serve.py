@@ -3,51 +3,73 @@
 import asyncio
 import json
 import os
+import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
-from pathlib import Path
+import time
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 
 import uvicorn
+from sse_starlette.sse import AppStatus
 
 from server_stub.build import Built
-from server_stub.cli import UsageError
-from server_stub.config import Listen, ServerConfig
+from server_stub.config import ServerConfig
+from server_stub.lifeline import Lifeline
+from server_stub.listener import Listener
 
-_STOP_SECONDS = 3
-_BACKLOG = 512
-_PRIVATE_FILE = 0o600
+_STOP_SECONDS = 2
+_LATEST_SECONDS = 4.0
+"""A stop takes no longer. The app that embeds the server waits a little more before it insists."""
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Server(uvicorn.Server):
-    """A uvicorn server that says when it listens, and drains the service before it stops."""
+    """A uvicorn server that says when it listens, drains the service before it stops, and surely ends."""
 
-    def __init__(self, config: uvicorn.Config, built: Built, on_ready: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, built: Built, listener: Listener) -> None:
         super().__init__(config)
         self._built = built
-        self._on_ready = on_ready
+        self._listener = listener
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen, then say so."""
         await super().startup(sockets)
-        self._on_ready()
+        _say_ready(self._listener.address)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End the runs, so that their streams end, then close the connections."""
+        _end_in(_LATEST_SECONDS, self._listener)
         await self._built.service.drain()
         await super().shutdown(sockets)
 
+    def stop(self) -> None:
+        """Ask the server to end; asked again, it waits for no connection. For any thread."""
+        self.force_exit = self.should_exit
+        self.should_exit = True
 
-def serve(config: ServerConfig, built: Built) -> None:
-    """Serve until a signal, or in an embedded server until standard input ends.
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Stop on SIGINT and SIGTERM and end with status 0; uvicorn would send itself the signal once more."""
+        loop = asyncio.get_running_loop()
+        for number in _SIGNALS:
+            loop.add_signal_handler(number, self.stop)
+        try:
+            yield
+        finally:
+            for number in _SIGNALS:
+                loop.remove_signal_handler(number)
+
+
+def serve(config: ServerConfig, built: Built, lifeline: Lifeline | None) -> None:
+    """Serve until a signal, or until the lifeline is cut.
 
     Raises:
         UsageError: the socket or port cannot be had.
     """
-    listener = _listener(config.listen)
-    address = _address(config.listen, listener)
+    listener = Listener.bind(config.listen)
     uvicorn_config = uvicorn.Config(
         built.app,
         lifespan="off",
@@ -56,78 +78,31 @@ def serve(config: ServerConfig, built: Built) -> None:
         server_header=False,
         timeout_graceful_shutdown=_STOP_SECONDS,
     )
-    server = Server(uvicorn_config, built, lambda: _say_ready(address))
-    if config.embedded:
-        _end_with_standard_input(server)
+    # The service ends the streams, each after the last event of its run; the library would cut them off before.
+    AppStatus.enable_automatic_graceful_drain = False
+    server = Server(uvicorn_config, built, listener)
+    if lifeline is not None:
+        lifeline.when_cut(server.stop)
     try:
         with asyncio.Runner(loop_factory=uvicorn_config.get_loop_factory()) as runner:
-            runner.run(server.serve([listener]))
+            runner.run(server.serve([listener.socket]))
     finally:
-        if config.listen.uds is not None:
-            config.listen.uds.unlink(missing_ok=True)
-
-
-def _listener(listen: Listen) -> socket.socket:
-    try:
-        if listen.uds is not None:
-            return _private_socket(listen.uds)
-        family = socket.AF_INET6 if ":" in listen.host else socket.AF_INET
-        listener = socket.socket(family, socket.SOCK_STREAM)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((listen.host, listen.port))
-    except OSError as taken:
-        place = listen.uds or f"{listen.host}:{listen.port}"
-        raise UsageError(f"cannot listen on {place}: {taken.strerror or taken}") from taken
-    listener.listen(_BACKLOG)
-    return listener
-
-
-def _private_socket(path: Path) -> socket.socket:
-    """Bind with permissions that are right from the first moment on, over a socket that nobody serves any more."""
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    if path.is_socket() and not _answers(path):
-        path.unlink()
-    before = os.umask(0o177)
-    try:
-        listener.bind(str(path))
-    finally:
-        os.umask(before)
-    path.chmod(_PRIVATE_FILE)
-    listener.listen(_BACKLOG)
-    return listener
-
-
-def _answers(path: Path) -> bool:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        probe.settimeout(1)
-        try:
-            probe.connect(str(path))
-        except OSError:
-            return False
-        return True
-
-
-def _address(listen: Listen, listener: socket.socket) -> str:
-    if listen.uds is not None:
-        return f"unix:{listen.uds}"
-    port = listener.getsockname()[1]
-    host = f"[{listen.host}]" if ":" in listen.host else listen.host
-    return f"http://{host}:{port}"
+        listener.remove()
 
 
 def _say_ready(address: str) -> None:
-    """One line of JSON; nothing else is ever written to standard output."""
-    with suppress(BrokenPipeError):
-        sys.stdout.write(json.dumps({"ready": True, "address": address}) + "\n")
-        sys.stdout.flush()
+    """One line of JSON; nothing else is ever written to standard output. Nobody has to read it."""
+    if sys.stdout is not None:
+        with suppress(OSError):
+            os.write(sys.stdout.fileno(), json.dumps({"ready": True, "address": address}).encode() + b"\n")
 
 
-def _end_with_standard_input(server: uvicorn.Server) -> None:
-    """Stop when the app that started this process is gone, however it went."""
+def _end_in(seconds: float, listener: Listener) -> None:
+    """End the process even when a thread hangs in a file system, which nothing can interrupt."""
 
-    def wait() -> None:
-        while os.read(0, 4096):
-            pass
-        server.should_exit = True
+    def end() -> None:
+        time.sleep(seconds)
+        listener.remove()
+        os._exit(0)
 
-    threading.Thread(target=wait, name="lifeline", daemon=True).start()
+    threading.Thread(target=end, name="the latest end", daemon=True).start()

@@ -6,6 +6,11 @@ from pathlib import Path
 
 from server_stub.engine.conversation import AssistantMessage, Message, ToolMessage, UserMessage
 from server_stub.engine.models.model import ModelRequest
+from server_stub.errors import ServerError
+
+
+class RecordUnusable(ServerError):
+    """The file for the record cannot be written; the text says why."""
 
 
 def as_shown(message: Message) -> dict[str, object]:
@@ -32,6 +37,19 @@ class Recorder:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+
+    @classmethod
+    def open(cls, path: Path) -> "Recorder":
+        """A recorder on a file, made where there is none.
+
+        Raises:
+            RecordUnusable: it cannot be written.
+        """
+        try:
+            path.open("a").close()
+        except OSError as unwritten:
+            raise RecordUnusable(f"cannot write to the record {path}: {unwritten.strerror}") from unwritten
+        return cls(path)
 
     def record(self, request: ModelRequest, body: bytes) -> None:
         """Write one request down before it is answered."""
