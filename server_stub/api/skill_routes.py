@@ -6,8 +6,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from client.contract import commands, paths
-from server_stub.api import listings, projection
+from server_stub.api import projection
 from server_stub.api.answers import answer, caller, read, read_nothing, session_id
+from server_stub.api.listings import Listings, detail
 from server_stub.errors import InvalidArgument
 from server_stub.sessions.reload import SkillReload
 from server_stub.sessions.service import SessionService
@@ -20,6 +21,7 @@ class SkillRoutes:
         self._service = service
         self._reload = reload
         self._with_paths = with_paths
+        self._listings = Listings()
 
     def routes(self) -> list[Route]:
         """The routes of this noun."""
@@ -42,20 +44,19 @@ class SkillRoutes:
     async def commands(self, request: Request) -> Response:
         """`GET /v1/commands?session_id=`: the palette."""
         table = self._service.expansions(caller(request), _queried_session(request))
-        return answer(await run_in_threadpool(listings.palette, table))
+        return _json(await run_in_threadpool(self._listings.palette, table))
 
     async def skills(self, request: Request) -> Response:
         """`GET /v1/skills`, of a session or of the start."""
         inventory = self._service.inventory(caller(request), _queried_session(request))
-        return answer(await run_in_threadpool(listings.skills, inventory))
+        return _json(await run_in_threadpool(self._listings.skills, inventory))
 
     async def expansions(self, request: Request) -> Response:
         """`GET …/expansions`: the expansion table."""
         session = self._service.get(session_id(request), caller(request))
         installed = session.installed
-        return answer(
-            await run_in_threadpool(listings.expansions, installed.engine.expansions, session.pin, installed.generation)
-        )
+        table = installed.engine.expansions
+        return _json(await run_in_threadpool(self._listings.expansions, table, session.pin, installed.generation))
 
     async def expand(self, request: Request) -> Response:
         """`POST …/expand`: what a text would become; nothing is run."""
@@ -75,7 +76,11 @@ class SkillRoutes:
         name = request.path_params["name"]
         skill = self._service.skill(session_id(request), caller(request), name, previous=previous)
         generation = session.installed.generation - previous
-        return answer(await run_in_threadpool(listings.detail, skill, generation, with_path=self._with_paths))
+        return answer(await run_in_threadpool(detail, skill, generation, with_path=self._with_paths))
+
+
+def _json(data: bytes) -> Response:
+    return Response(data, media_type="application/json")
 
 
 def _queried_session(request: Request) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from operator import attrgetter
 from typing import Self
 
 from server_stub.engine.commands import CommandFile
@@ -86,9 +87,9 @@ class ExpansionTable:
         """The table of a snapshot; of two command files with one name the first counts."""
         return cls(snapshot, tuple({command.name: command for command in reversed(commands)}.values()), assets)
 
-    def rows(self) -> tuple[ExpansionRow, ...]:
-        """All names, sorted."""
-        return self._rows
+    def sources(self) -> tuple[CommandFile | Skill, ...]:
+        """What has a name here, sorted by name."""
+        return self._sources
 
     def expand(self, text: str) -> Expansion | None:
         """What a typed text becomes; None when it is no command of this table, and so goes out as it is."""
@@ -136,21 +137,16 @@ class ExpansionTable:
     @cached_property
     def _by_folded_name(self) -> dict[str, tuple[str, ...]]:
         folded: dict[str, tuple[str, ...]] = {}
-        for row in self._rows:
-            key = row.name.casefold()
-            folded[key] = (*folded.get(key, ()), row.name)
+        for source in self._sources:
+            key = source.name.casefold()
+            folded[key] = (*folded.get(key, ()), source.name)
         return folded
 
     @cached_property
-    def _rows(self) -> tuple[ExpansionRow, ...]:
+    def _sources(self) -> tuple[CommandFile | Skill, ...]:
         taken = self._commands_by_name
-        rows = [_row(command, CommandKind.COMMAND, command.description) for command in self.commands]
-        rows += [
-            _row(skill, CommandKind.SKILL, skill.summary)
-            for skill in self.snapshot.skills
-            if skill.user_invocable and skill.name not in taken
-        ]
-        return tuple(sorted(rows, key=lambda row: row.name))
+        skills = [skill for skill in self.snapshot.skills if skill.user_invocable and skill.name not in taken]
+        return tuple(sorted([*self.commands, *skills], key=attrgetter("name")))
 
 
 def parse_invocation(text: str) -> Invocation | None:
@@ -177,12 +173,13 @@ def _is_identity(name: str) -> bool:
     )
 
 
-def _row(source: CommandFile | Skill, kind: CommandKind, description: str) -> ExpansionRow:
+def row_of(source: CommandFile | Skill) -> ExpansionRow:
+    """What a list says of a name."""
     declared = bool(source.arguments or source.argument_hint)
     return ExpansionRow(
         name=source.name,
-        description=description,
-        kind=kind,
+        description=source.summary if isinstance(source, Skill) else source.description,
+        kind=CommandKind.SKILL if isinstance(source, Skill) else CommandKind.COMMAND,
         origin=source.origin.value,
         argument_hint=source.argument_hint,
         placeholders=has_places(source.body, source.arguments, positional=declared),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from server_stub.engine.commands import CommandFile, parse_command
-from server_stub.engine.expansion import CommandKind, ExpansionTable, Invocation, parse_invocation
+from server_stub.engine.expansion import CommandKind, ExpansionTable, Invocation, parse_invocation, row_of
 from server_stub.skills.diagnostic import Shadowed
 from server_stub.skills.skill import Skill
 from server_stub.skills.snapshot import SkillSnapshot
@@ -240,7 +240,7 @@ def test_skill_that_the_user_may_not_invoke_has_no_name() -> None:
     names = table(skill("model-only", user_invocable=False), skill("Plain"))
     assert names.expand("/model-only") is None
     assert names.expand("/user/model-only") is None
-    assert [row.name for row in names.rows()] == ["Plain"]
+    assert [source.name for source in names.sources()] == ["Plain"]
 
 
 def test_hidden_skill_makes_no_name_ambiguous() -> None:
@@ -265,7 +265,7 @@ def test_command_file_wins_over_a_skill_of_its_name() -> None:
     expansion = names.expand("/review now")
     assert expansion is not None
     assert expansion.text == "COMMAND now"
-    assert [(row.name, row.kind, row.origin) for row in names.rows()] == [
+    assert [(row.name, row.kind, row.origin) for row in map(row_of, names.sources())] == [
         ("other", CommandKind.SKILL, "user"),
         ("review", CommandKind.COMMAND, "project"),
     ]
@@ -276,7 +276,7 @@ def test_command_file_wins_over_a_skill_of_its_name() -> None:
 
 def test_rows_say_all_but_the_body() -> None:
     body = "Größe $1"
-    (row,) = table(skill("s", body, hint="[file]")).rows()
+    row = row_of(skill("s", body, hint="[file]"))
     assert (row.description, row.argument_hint, row.placeholders) == ("About s", "[file]", True)
     assert (row.body_bytes, row.body_sha256) == (10, sha256(body.encode()).hexdigest())
     assert body not in repr(row)
@@ -293,7 +293,7 @@ def test_rows_say_all_but_the_body() -> None:
     ],
 )
 def test_row_says_whether_the_body_has_a_place(body: str, hint: str, placeholders: bool) -> None:
-    (row,) = table(skill("s", body, hint=hint)).rows()
+    row = row_of(skill("s", body, hint=hint))
     assert row.placeholders is placeholders
 
 
