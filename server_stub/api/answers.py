@@ -1,5 +1,6 @@
 """How a handler reads a request and writes an answer."""
 
+import logging
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import TypeVar
 
@@ -10,11 +11,18 @@ from starlette.responses import Response
 
 from client.contract.base import Request as WireRequest
 from client.contract.base import Response as WireResponse
+from client.contract.errors import ErrorCode
+from client.contract.events import StreamFault
 from server_stub.errors import InvalidArgument
+from server_stub.skills.text import clean_line
 
 Wire = TypeVar("Wire", bound=WireRequest)
 
 PING_SECONDS = 15
+
+_FAULT = StreamFault(code=ErrorCode.INTERNAL, error="the server failed; its log says why")
+
+_log = logging.getLogger(__name__)
 
 
 async def read(request: Request, kind: type[Wire]) -> Wire:
@@ -28,7 +36,7 @@ async def read(request: Request, kind: type[Wire]) -> Wire:
     except ValidationError as invalid:
         first = invalid.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the body"
-        raise InvalidArgument(f"{place[:100]}: {first['msg'][:200]}") from invalid
+        raise InvalidArgument(f"{clean_line(place)[:100]}: {first['msg'][:200]}") from invalid
 
 
 async def read_nothing(request: Request) -> None:
@@ -78,10 +86,14 @@ def number(request: Request, name: str, default: int) -> int:
 
 
 def stream(events: AsyncIterator[list[bytes]]) -> Response:
-    """Batches of JSON objects as server-sent events, one `data:` line each."""
+    """Batches of JSON objects as server-sent events, one `data:` line each; a fault of ours ends them, told as one."""
     return EventSourceResponse(_lines(events), ping=PING_SECONDS, sep="\n")
 
 
 async def _lines(events: AsyncIterator[list[bytes]]) -> AsyncGenerator[bytes]:
-    async for batch in events:
-        yield b"".join(b"data: %s\n\n" % line for line in batch)
+    try:
+        async for batch in events:
+            yield b"".join(b"data: %s\n\n" % line for line in batch)
+    except Exception:  # noqa: BLE001 - the answer has begun: only the stream itself can still tell
+        _log.exception("a stream failed")
+        yield b"event: error\ndata: %s\n\n" % _FAULT.to_json()

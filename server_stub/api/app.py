@@ -10,7 +10,7 @@ from starlette.types import ASGIApp
 from client.contract import paths
 from client.contract.sessions import Capabilities, Compatibility, Info
 from server_stub.api.answers import answer
-from server_stub.api.door import BodyTooLarge, Door, on_body_too_large
+from server_stub.api.door import Door
 from server_stub.api.failures import on_crash, on_http_error, on_server_error
 from server_stub.api.run_routes import RunRoutes
 from server_stub.api.session_routes import SessionRoutes
@@ -37,10 +37,11 @@ def make_app(config: ServerConfig, service: SessionService, reload: SkillReload,
         exception_handlers={
             ServerError: on_server_error,
             HTTPException: on_http_error,
-            BodyTooLarge: on_body_too_large,
             Exception: on_crash,
         },
     )
+    # A redirect would tell the caller a URL made of the host that the caller named.
+    app.router.redirect_slashes = False
     return Door(
         app,
         service=service,

@@ -1,10 +1,12 @@
 """Domain failures as answers: the one table of status and code."""
 
 import logging
+from collections.abc import Mapping
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 from client.contract.errors import ErrorBody, ErrorCode, RefusalReason
 from server_stub import errors
@@ -30,12 +32,17 @@ TABLE: dict[type[errors.ServerError], tuple[int, ErrorCode]] = {
     errors.ServerError: (500, ErrorCode.INTERNAL),
 }
 
-_BY_STATUS = {404: ErrorCode.NOT_FOUND, 405: ErrorCode.INVALID_ARGUMENT, 413: ErrorCode.REQUEST_TOO_LARGE}
+_METHOD_NOT_ALLOWED = 405
+_OTHERWISE = (ErrorCode.INVALID_ARGUMENT, "this request cannot be understood")
+_BY_STATUS = {
+    404: (ErrorCode.NOT_FOUND, "this server has no such route"),
+    _METHOD_NOT_ALLOWED: (ErrorCode.INVALID_ARGUMENT, "this route does not take that method"),
+}
 
 
-def refusal(status: int, code: ErrorCode, message: str) -> Response:
+def refusal(status: int, code: ErrorCode, message: str, headers: Mapping[str, str] | None = None) -> Response:
     """An error answer without more to it than a sentence and a code."""
-    return _answer(status, ErrorBody(error=message, code=code))
+    return _answer(status, ErrorBody(error=message, code=code), headers)
 
 
 async def on_server_error(_: Request, failure: Exception) -> Response:
@@ -57,11 +64,20 @@ async def on_server_error(_: Request, failure: Exception) -> Response:
     return refusal(status, code, message)
 
 
-async def on_http_error(_: Request, failure: Exception) -> Response:
+async def on_http_error(request: Request, failure: Exception) -> Response:
     """Answer an unknown route or method in the form of every other error."""
-    status = failure.status_code if isinstance(failure, HTTPException) else 500
-    detail = failure.detail if isinstance(failure, HTTPException) else ""
-    return refusal(status, _BY_STATUS.get(status, ErrorCode.INVALID_ARGUMENT), detail or "no such route")
+    if not isinstance(failure, HTTPException):
+        raise failure
+    code, message = _BY_STATUS.get(failure.status_code, _OTHERWISE)
+    headers = {"allow": ", ".join(_methods(request))} if failure.status_code == _METHOD_NOT_ALLOWED else None
+    return refusal(failure.status_code, code, message, headers)
+
+
+def _methods(request: Request) -> list[str]:
+    """What may be done with the path of a request; several routes can share one path."""
+    routes = [route for route in request.app.routes if isinstance(route, Route)]
+    here = [route.methods or set() for route in routes if route.path_regex.match(request.scope["path"])]
+    return sorted(set().union(*here))
 
 
 async def on_crash(_: Request, failure: Exception) -> Response:
@@ -70,5 +86,5 @@ async def on_crash(_: Request, failure: Exception) -> Response:
     return refusal(500, ErrorCode.INTERNAL, "the server failed; its log says why")
 
 
-def _answer(status: int, body: ErrorBody) -> Response:
-    return Response(body.to_json(), status, media_type="application/json")
+def _answer(status: int, body: ErrorBody, headers: Mapping[str, str] | None = None) -> Response:
+    return Response(body.to_json(), status, headers, "application/json")
