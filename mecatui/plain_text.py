@@ -36,6 +36,8 @@ def without_controls(text: str) -> str:
 
 def one_line(text: str) -> str:
     """Text on one line: as `printable`, with runs of white space turned to single spaces and the ends trimmed."""
+    if text.isprintable() and "  " not in text:  # of all white space only the space is printable
+        return text.strip(" ")
     return " ".join(without_controls(text).split())
 
 
