@@ -1,5 +1,6 @@
 """The run loop: model call, tool calls, model call, until the model has nothing more to ask for."""
 
+import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import aclosing, contextmanager
@@ -20,7 +21,13 @@ from server_stub.engine.events import (
 )
 from server_stub.engine.models.model import ModelRequest, ReasoningPart, TextPart, TokenUsage, TurnDone
 from server_stub.engine.pin import Pin
+from server_stub.engine.sound import sound_request, sound_text
 from server_stub.engine.tools.tool import Tool, ToolOutput
+
+_log = logging.getLogger(__name__)
+
+_INTERRUPTED = ToolOutput("interrupted before it ended", is_error=True)
+_NOT_BEGUN = "not begun: the run ended before"
 
 
 class Gate(Protocol):
@@ -68,8 +75,12 @@ class _Answer:
     def message(self) -> AssistantMessage:
         return AssistantMessage("".join(self.text), "".join(self.reasoning), tuple(self.requests))
 
-    def __bool__(self) -> bool:
-        return bool(self.text or self.reasoning or self.requests)
+    @property
+    def partial(self) -> AssistantMessage | None:
+        """What a person has seen of a turn that did not end; its requests were never called."""
+        if not self.text and not self.reasoning:
+            return None
+        return AssistantMessage("".join(self.text), "".join(self.reasoning))
 
 
 async def run_turns(context: RunContext) -> tuple[Stop, str]:
@@ -94,7 +105,7 @@ async def run_turns(context: RunContext) -> tuple[Stop, str]:
 
 async def _turn(context: RunContext) -> AssistantMessage:
     request = context.engine.request(context.session_id, context.next_turn(), context.messages)
-    context.pin.check(context.engine.model.dialect, request.tools)
+    context.pin.check(context.engine.model.dialect, context.engine.tools, request.tools)
     context.emit(TurnStarted())
     began = time.perf_counter()
     answer = _Answer()
@@ -103,45 +114,63 @@ async def _turn(context: RunContext) -> AssistantMessage:
             async for event in events:
                 match event:
                     case TextPart(text=text):
-                        answer.text.append(text)
-                        context.emit(TextStreamed(text))
+                        answer.text.append(sound_text(text))
+                        context.emit(TextStreamed(answer.text[-1]))
                     case ReasoningPart(text=text):
-                        answer.reasoning.append(text)
-                        context.emit(ReasoningStreamed(text))
+                        answer.reasoning.append(sound_text(text))
+                        context.emit(ReasoningStreamed(answer.reasoning[-1]))
                     case ToolRequest():
-                        answer.requests.append(event)
+                        answer.requests.append(sound_request(event))
                     case TurnDone(usage=usage):
                         answer.usage = usage
                     case _:
                         assert_never(event)
     except BaseException:
-        if answer:
-            context.messages.append(AssistantMessage("".join(answer.text), "".join(answer.reasoning)))
+        if answer.partial:
+            context.messages.append(answer.partial)
         raise
-    context.messages.append(answer.message())
+    message = answer.message()
+    context.messages.append(message)
     context.sent(Sent(request, answer.usage))
     context.emit(TurnEnded(answer.usage, (time.perf_counter() - began) * 1000))
-    return answer.message()
+    return message
 
 
 @contextmanager
 def _all_answered(context: RunContext, answer: AssistantMessage) -> Iterator[None]:
-    """On the way out, give each request that has no result one that says it was interrupted."""
+    """On the way out, give each request that has no result one that says so.
+
+    Results stand in the order of the requests, so their number tells which are missing; call ids need not be unique.
+    """
+    start = len(context.messages)
     try:
         yield
     finally:
-        answered = {message.call_id for message in context.messages if isinstance(message, ToolMessage)}
-        for request in answer.tool_requests:
-            if request.call_id not in answered:
-                context.messages.append(ToolMessage(request.call_id, "interrupted before it ended", is_error=True))
+        for request in answer.tool_requests[len(context.messages) - start :]:
+            context.messages.append(ToolMessage(request.call_id, _NOT_BEGUN, is_error=True))
 
 
 async def _call(context: RunContext, request: ToolRequest) -> None:
+    """Make one call. Whatever ends it, a call that was told has a result that is told."""
     context.emit(ToolCalled(request))
+    output = _INTERRUPTED
+    try:
+        output = await _output(context, request)
+    finally:
+        content = sound_text(output.content)
+        context.messages.append(ToolMessage(request.call_id, content, output.is_error))
+        context.emit(ToolReturned(request.call_id, content, output.is_error))
+
+
+async def _output(context: RunContext, request: ToolRequest) -> ToolOutput:
     tool = context.engine.catalog.get(request.name)
     if tool is None:
-        output = ToolOutput("there is no tool of this name in this session", is_error=True)
-    else:
-        output = await context.gate.admit(tool, request) or await tool.run(request.args)
-    context.messages.append(ToolMessage(request.call_id, output.content, output.is_error))
-    context.emit(ToolReturned(request.call_id, output.content, output.is_error))
+        return ToolOutput("there is no tool of this name in this session", is_error=True)
+    refusal = await context.gate.admit(tool, request)
+    if refusal is not None:
+        return refusal
+    try:
+        return await tool.run(request.args)
+    except Exception:  # noqa: BLE001 - a fault of one tool is no reason to end the run
+        _log.exception("the tool %s failed", request.name)
+        return ToolOutput("the tool failed; the server's log says why", is_error=True)

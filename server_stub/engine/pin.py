@@ -19,11 +19,13 @@ class Pin:
         """The names that the `Skill` tool lists, each with the description it lists."""
         self._sent: dict[str, bytes] = {}
 
-    def check(self, dialect: str, tools: bytes) -> None:
-        """Compare the `tools` member of a request that is about to leave.
+    def check(self, dialect: str, array: ToolArray, tools: bytes) -> None:
+        """Compare the array that an engine has, and the `tools` member of a request that is about to leave.
 
         Raises:
-            PinViolated: the bytes differ from those first sent in this dialect; the request must not be sent.
+            PinViolated: the array is not the one that was pinned, or the bytes differ from those first sent in
+                this dialect; the request must not be sent.
         """
-        if self._sent.setdefault(dialect, tools) != tools:
+        is_pinned = array.canonical == self.tools.canonical
+        if not is_pinned or self._sent.setdefault(dialect, tools) != tools:
             raise PinViolated("the tools array differs from the one this session began with; the request was not sent")

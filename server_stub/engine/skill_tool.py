@@ -41,7 +41,7 @@ class SkillTool:
         name = args.get("name")
         if not isinstance(name, str) or not name:
             return _failure(SkillErrorType.VALIDATION_ERROR, "give the skill's name as `name`", skill="")
-        offset = args.get("offset", 0)
+        offset = 0 if args.get("offset") is None else args["offset"]
         if not isinstance(offset, int) or isinstance(offset, bool) or offset < 0:
             return _failure(SkillErrorType.VALIDATION_ERROR, "`offset` is a number of bytes, 0 or more", skill=name)
         skill = self.activation.find(name)
@@ -57,6 +57,12 @@ class SkillTool:
 
     def _load(self, skill: Skill, args: Mapping[str, object], offset: int) -> ToolOutput:
         match args.get("tool"), args.get("asset"):
+            case None, None if offset > skill.body_bytes:
+                return _failure(
+                    SkillErrorType.VALIDATION_ERROR,
+                    f"`offset` is past the end: the body has {skill.body_bytes} bytes",
+                    skill=skill.name,
+                )
             case None, None:
                 return ToolOutput(_body(skill, offset))
             case None, str(asset):
@@ -77,13 +83,17 @@ class SkillTool:
 
     def _unknown(self, name: str) -> ToolOutput:
         """Say so, naming only skills that the model was told of and that are still there."""
-        there = [known for known in self.advertised if self.activation.get(known) is not None]
+        there = [known for known in self.advertised if self._may_load(known)]
         if there:
             more = f" and {len(there) - _NAMES_SUGGESTED} more" if len(there) > _NAMES_SUGGESTED else ""
             hint = f"available: {', '.join(there[:_NAMES_SUGGESTED])}{more}"
         else:
             hint = "no listed skill is available now"
         return _failure(SkillErrorType.SKILL_NOT_FOUND, f"no skill of this name is available; {hint}", skill=name)
+
+    def _may_load(self, name: str) -> bool:
+        skill = self.activation.get(name)
+        return skill is not None and skill.model_invocable
 
 
 def _failure(kind: SkillErrorType, message: str, *, skill: str, tool: str | None = None) -> ToolOutput:

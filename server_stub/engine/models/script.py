@@ -17,6 +17,9 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapt
 
 from server_stub.errors import ServerError
 
+_LONGEST_PAUSE = 24 * 60 * 60
+"""Seconds."""
+
 
 class ScriptInvalid(ServerError):
     """The script is not there or not of the form; the text says where it is wrong."""
@@ -30,7 +33,7 @@ class Text(_Step):
     """Say this, in pieces of `chunk` characters (whole when 0)."""
 
     text: str
-    chunk: int = 0
+    chunk: Annotated[int, Field(ge=0)] = 0
 
 
 class Reasoning(_Step):
@@ -55,7 +58,7 @@ class AskFor(_Step):
 class Pause(_Step):
     """Wait for so many seconds."""
 
-    pause: float
+    pause: Annotated[float, Field(ge=0, le=_LONGEST_PAUSE)]
 
 
 class WaitFor(_Step):
@@ -96,7 +99,11 @@ class Rule(_Step):
                 | Annotated[Pause, Tag("pause")]
                 | Annotated[WaitFor, Tag("wait_for")]
                 | Annotated[Fail, Tag("fail")],
-                Discriminator(_kind),
+                Discriminator(
+                    _kind,
+                    custom_error_type="step",
+                    custom_error_message=f"a step is an object with one of {', '.join(_KINDS)}",
+                ),
             ],
             ...,
         ],
