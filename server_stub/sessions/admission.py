@@ -6,20 +6,17 @@ from server_stub.sessions.session import Session
 from server_stub.sessions.state import SessionState
 
 
-async def admit_reload(session: Session, leases: Leases) -> None:
-    """Let a reload of this session pass, or say what is in the way.
+def admit_reload(session: Session) -> None:
+    """Let a reload of this session pass, or say what of the session itself is in the way.
 
     Asked before the sources are resolved and again, under the session's lock, before the new engine is installed.
 
     Raises:
         FailedPrecondition: not a main session, a run is live, or it waits for an approval.
-        SessionLeasedElsewhere: another process holds the session.
     """
     if not session.is_main:
         raise FailedPrecondition("only a main session can reload its skills", reason=Reason.NOT_MAIN_SESSION)
     admit_inactive(session, "then reload")
-    if not await leases.hold(session.session_id):
-        raise SessionLeasedElsewhere
 
 
 def admit_one_reload(session: Session) -> None:
@@ -32,6 +29,16 @@ def admit_one_reload(session: Session) -> None:
         raise FailedPrecondition(
             "a reload of this session is already on its way; wait for its result", reason=Reason.RELOAD_IN_FLIGHT
         )
+
+
+async def admit_lease(session: Session, leases: Leases) -> None:
+    """Take the session's lease, or see that it is held. Asked last: whatever else refuses has then taken nothing.
+
+    Raises:
+        SessionLeasedElsewhere: another process holds it.
+    """
+    if not await leases.hold(session.session_id):
+        raise SessionLeasedElsewhere
 
 
 def admit_inactive(session: Session, what_then: str) -> None:

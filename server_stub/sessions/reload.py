@@ -16,7 +16,7 @@ from enum import StrEnum
 from server_stub.engine.engine import Engine
 from server_stub.engine.events import SkillsInstalled
 from server_stub.errors import EngineBuildFailed, FailedPrecondition, Reason, SourceUnavailable
-from server_stub.sessions.admission import admit_one_reload, admit_reload
+from server_stub.sessions.admission import admit_lease, admit_one_reload, admit_reload
 from server_stub.sessions.engines import Engines
 from server_stub.sessions.lease import Leases
 from server_stub.sessions.session import Installed, Session
@@ -84,15 +84,21 @@ class SkillReload:
             EngineBuildFailed: the next engine could not be built.
         """
         session = self._store.owned(session_id, caller)
-        await admit_reload(session, self._leases)
-        with _in_flight(session), self._engines.room_for(session) as seat:
+        admit_reload(session)
+        with _in_flight(session):
+            return await self._reload(session, caller)
+
+    async def _reload(self, session: Session, caller: str) -> ReloadReport:
+        await admit_lease(session, self._leases)
+        with self._engines.room_for(session) as seat:
             began_from = session.installed.engine
             snapshot = await self._resolved()
             engine = await self._built(session, snapshot)
             async with session.lock:
                 try:
-                    self._store.owned(session_id, caller)
-                    await admit_reload(session, self._leases)
+                    self._store.owned(session.session_id, caller)
+                    admit_reload(session)
+                    await admit_lease(session, self._leases)
                     _admit_same_engine(session, began_from)
                 except BaseException:
                     await engine.close()

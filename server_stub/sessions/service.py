@@ -1,22 +1,24 @@
 """Every use case of the server but the reload, in the domain's words: no HTTP, no wire types."""
 
+import logging
 import secrets
 import time
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 
+from server_stub.engine.engine import Engine
 from server_stub.engine.expansion import Expansion, ExpansionTable
 from server_stub.engine.permissions import Mode, Permissions, Verdict
 from server_stub.engine.pin import Pin
 from server_stub.errors import (
     AskNotPending,
     Draining,
+    EngineBuildFailed,
     InvalidArgument,
     NotFound,
-    SessionLeasedElsewhere,
     TooManySessions,
 )
-from server_stub.sessions.admission import admit_inactive
+from server_stub.sessions.admission import admit_inactive, admit_lease
 from server_stub.sessions.engines import Engines
 from server_stub.sessions.lease import Leases
 from server_stub.sessions.log import EventLog, Followed
@@ -26,6 +28,9 @@ from server_stub.sessions.session import Installed, Session, Title
 from server_stub.sessions.store import SessionStore
 from server_stub.skills.skill import Skill
 from server_stub.skills.snapshot import SkillSnapshot
+from server_stub.skills.text import clean_line, clip_graphemes
+
+_log = logging.getLogger(__name__)
 
 PROFILES = frozenset({"", "no-fs"})
 
@@ -95,6 +100,7 @@ class SessionService:
             raise InvalidArgument("no such profile; leave it out, or give no-fs")
         if model not in {"", self.model_name}:
             raise InvalidArgument(f"this server offers the model {self.model_name} only; leave the model out")
+        self._admit_one_more()
         session = self._new(caller, self._engines.default_pin(), Installed(self._engines.default))
         session.profile = profile
         session.permissions = Permissions(mode)
@@ -102,15 +108,22 @@ class SessionService:
         return session
 
     async def clear(self, session_id: str, caller: str) -> Session:
-        """Begin a session on this one's installed snapshot, advertised afresh; this one stays as it is."""
+        """Begin a session on this one's installed snapshot, advertised afresh; this one stays as it is.
+
+        Raises:
+            TooManySessions: the server holds as many as it may.
+            TooManyEngines: it would need one private engine more than there may be.
+            EngineBuildFailed: its engine could not be built.
+        """
         parent = self.get(session_id, caller)
+        self._admit_one_more()
         snapshot = parent.installed.snapshot
         if snapshot is self._engines.startup:
             session = self._new(caller, self._engines.default_pin(), Installed(self._engines.default))
         else:
             with self._engines.room_for(None) as seat:
                 pin = self._engines.factory.pin(snapshot)
-                engine = self._engines.build(pin, snapshot)
+                engine = self._built(pin, snapshot)
                 session = self._new(caller, pin, Installed(engine, is_private=True))
                 seat.keep()
         session.profile = parent.profile
@@ -118,9 +131,20 @@ class SessionService:
         self._store.add(session)
         return session
 
-    def _new(self, caller: str, pin: Pin, installed: Installed) -> Session:
+    def _admit_one_more(self) -> None:
         if len(self._store) >= self._ceilings.sessions:
             raise TooManySessions("this server holds as many sessions as it may; delete one")
+
+    def _built(self, pin: Pin, snapshot: SkillSnapshot) -> Engine:
+        try:
+            return self._engines.build(pin, snapshot)
+        except Exception as failed:  # whatever an assembly step raises, the parent stays as it is
+            _log.exception("clear: the engine could not be built")
+            raise EngineBuildFailed(
+                "the new session's skills could not be put together; this one stays; see the server's log"
+            ) from failed
+
+    def _new(self, caller: str, pin: Pin, installed: Installed) -> Session:
         now = self._clock()
         log = EventLog(self._ceilings.log_entries)
         return Session(secrets.token_hex(16), caller, pin, installed, log, created_at=now, modified_at=now)
@@ -134,10 +158,14 @@ class SessionService:
         return self._store.of(caller)
 
     def rename(self, session_id: str, caller: str, title: str) -> Session:
-        """Give a session a title of the user's choice."""
+        """Give a session a title of the user's choice, made harmless and at most 200 characters long.
+
+        Raises:
+            InvalidArgument: nothing of it can be seen.
+        """
         session = self.get(session_id, caller)
-        text = " ".join(title.split())[:_TITLE_CHARACTERS]
-        if not text:
+        text = clip_graphemes(clean_line(title), _TITLE_CHARACTERS)
+        if not any(character.isprintable() and not character.isspace() for character in text):
             raise InvalidArgument("a title needs at least one visible character")
         session.title = Title(text, "user")
         return session
@@ -165,6 +193,7 @@ class SessionService:
             InvalidArgument: there is no text.
             FailedPrecondition: a run is active already.
             SessionLeasedElsewhere: another process holds the session.
+            Draining: the server began to stop meanwhile.
         """
         self.get(session_id, caller)
         if not text.strip():
@@ -173,8 +202,8 @@ class SessionService:
         async with session.lock:
             self.get(session_id, caller)
             admit_inactive(session, "then send")
-            if not await self._leases.hold(session_id):
-                raise SessionLeasedElsewhere
+            await admit_lease(session, self._leases)
+            self.take_work()
             return session, self._runs.start(session, text)
 
     def follow(self, session_id: str, caller: str, cursor: int) -> AsyncGenerator[list[Followed]]:

@@ -1,7 +1,7 @@
 """The real server in the test's own process, on a real socket, with small limits or with a part of the test's own."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -95,7 +95,7 @@ def composed(config: ServerConfig, factory: EngineFactory, leases: Leases) -> Bu
     ceilings = Ceilings(limits.sessions, limits.log_entries)
     service = SessionService(store=store, engines=engines, leases=leases, runs=Runs(limits.turns), ceilings=ceilings)
     reload = SkillReload(
-        store=store, engines=engines, leases=leases, resolve=resolver, workers=ThreadPoolExecutor(1), deadline_seconds=9
+        store=store, engines=engines, leases=leases, resolve=resolver, workers=ThreadPoolExecutor(2), deadline_seconds=9
     )
     return Built(make_app(config, service, reload, "test"), service)
 
@@ -196,3 +196,14 @@ async def answer_of(reader: asyncio.StreamReader) -> tuple[int, dict[str, str], 
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
         return int(head[0].split()[1]), headers, await reader.readexactly(int(headers.get("content-length", 0)))
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait until something is so.
+
+    Raises:
+        TimeoutError: it never is.
+    """
+    async with asyncio.timeout(DEADLINE):
+        while not condition():  # noqa: ASYNC110 - what tests wait for has no event of its own
+            await asyncio.sleep(0.002)
