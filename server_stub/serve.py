@@ -33,6 +33,15 @@ class Server(uvicorn.Server):
         super().__init__(config)
         self._built = built
         self._listener = listener
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._is_told = asyncio.Event()
+
+    async def main_loop(self) -> None:
+        """Sleep until told to stop; uvicorn's own loop looks ten times a second whether it was."""
+        self._loop = asyncio.get_running_loop()
+        await self.on_tick(0)
+        if not self.should_exit:
+            await self._is_told.wait()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen, then say so."""
@@ -49,6 +58,9 @@ class Server(uvicorn.Server):
         """Ask the server to end; asked again, it waits for no connection. For any thread."""
         self.force_exit = self.should_exit
         self.should_exit = True
+        if self._loop is not None:
+            with suppress(RuntimeError):  # the loop has already ended
+                self._loop.call_soon_threadsafe(self._is_told.set)
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
@@ -76,6 +88,7 @@ def serve(config: ServerConfig, built: Built, lifeline: Lifeline | None) -> None
         log_config=None,
         access_log=False,
         server_header=False,
+        date_header=False,  # written by the ticks that this server does without
         timeout_graceful_shutdown=_STOP_SECONDS,
     )
     # The service ends the streams, each after the last event of its run; the library would cut them off before.
