@@ -55,6 +55,7 @@ def token_file(folder: Path, content: str | bytes, mode: int = 0o600) -> str:
         (["--uds", "s", "--workspace", "/no/such"], "--workspace /no/such: there is no such folder"),
         (["--uds", "s", "--workspace", "/dev/null"], "--workspace /dev/null: there is no such folder"),
         (["--uds", "s", "--auth-token-file", "/no/such"], "--auth-token-file /no/such: it cannot be read as text"),
+        (["--uds", "s", "--auth-token-file", "/"], "--auth-token-file /: it cannot be read as text"),
         (["--uds", "s", "--model", "gpt"], "leave --model out for the offline model"),
         (["--uds", "s", "--base-url", "http://x"], "the offline model has no endpoint; leave --base-url out"),
         (["--uds", "s", "--mock-script", "/no/such"], "cannot read the script /no/such: No such file or directory"),

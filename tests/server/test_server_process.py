@@ -52,7 +52,7 @@ def test_ready_line_is_all_that_is_written_on_standard_output(tmp_path: Path) ->
         assert "Warning" not in server.log
 
 
-async def test_port_is_served_with_a_token_and_the_one_that_was_free_is_told(tmp_path: Path) -> None:
+async def test_port_is_served_and_told_without_a_standard_input(tmp_path: Path) -> None:
     token = tmp_path / "token"
     token.write_text("a-long-random-word\n")
     token.chmod(0o600)
@@ -60,9 +60,9 @@ async def test_port_is_served_with_a_token_and_the_one_that_was_free_is_told(tmp
         address = server.ready()["address"]
         assert address.startswith("http://127.0.0.1:")
         assert not address.endswith(":0")
+        server.cut_standard_input()
         async with HttpClient.connect(address, token="a-long-random-word") as client:
             assert (await client.compatibility()).capabilities.skills_reload
-        server.cut_standard_input()
         server.signal(signal.SIGTERM)
         assert server.status() == 0
         assert "chmod" not in server.log
@@ -139,14 +139,6 @@ async def test_start_on_a_hung_file_system_ends_with_the_app(tmp_path: Path) -> 
 
 def test_server_is_gone_before_the_app_that_embeds_it_insists() -> None:
     assert serve._STOP_SECONDS < serve._LATEST_SECONDS < embedded_server._PATIENCE_SECONDS
-
-
-def test_server_without_a_lifeline_outlives_its_standard_input(tmp_path: Path) -> None:
-    with running(tmp_path, "--uds", "s") as server:
-        server.cut_standard_input()
-        assert server.ready()["address"] == f"unix:{tmp_path}/s"
-        server.signal(signal.SIGTERM)
-        assert server.status() == 0
 
 
 def test_embedded_server_needs_a_standard_input(tmp_path: Path) -> None:
