@@ -68,10 +68,17 @@ class RunRoutes:
 
 
 async def _until_result(session: Session, run: Run) -> AsyncGenerator[list[bytes]]:
+    """The events of a run, its result last.
+
+    A reader so slow that the result is no longer kept gets what there is and then the stream's end, which tells
+    it that the run ended unseen.
+    """
     async for batch in session.log.follow(run.first):
-        mine = [one.entry for one in batch if one.entry is not None and one.entry.run_id == run.run_id]
-        yield [projection.event(entry, session.session_id).to_json() for entry in mine]
-        if any(isinstance(entry.event, RunFinished) for entry in mine):
+        entries = [one.entry for one in batch if one.entry is not None and one.entry.run_id]
+        mine = [entry for entry in entries if entry.run_id == run.run_id]
+        if mine:
+            yield [projection.event(entry, session.session_id).to_json() for entry in mine]
+        if len(mine) < len(entries) or any(isinstance(entry.event, RunFinished) for entry in mine):
             return
 
 

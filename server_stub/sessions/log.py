@@ -84,10 +84,13 @@ class EventLog:
             self._followers.discard(follower)
 
     def _since(self, cursor: int, live_from: int) -> tuple[list[Followed], int]:
-        """The next entries, at most `_BATCH`, and the cursor after them; a gap first where entries are gone."""
+        """The next entries, at most `_BATCH`, and the cursor after them; a gap first where entries are gone.
+
+        A cursor that this log has not given out yet is of another one: all there is comes, after a gap.
+        """
         first = self._end - len(self._entries)
         batch = []
-        if cursor < first:
+        if not first <= cursor <= self._end:
             cursor = first
             batch.append(Followed(None, cursor, live=False))
         for entry in islice(self._entries, cursor - first, cursor - first + _BATCH):
