@@ -1,5 +1,10 @@
 """Sessions: one conversation each, and what a server says of itself."""
 
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+from pydantic_core import PydanticCustomError
+
 from client.contract.base import Request, Response, WireIntEnum, WireStrEnum
 from client.contract.events import ToolCall, ToolResult, Usage
 
@@ -11,6 +16,17 @@ class PermissionMode(WireIntEnum):
     DEFAULT = 1
     PLAN = 2
     ACCEPT_EDITS = 3
+
+
+def _known(value: Any) -> Any:
+    """Refuse what is no mode: read leniently, a mode of a newer client would be taken for the default one."""
+    if type(value) not in {int, PermissionMode} or value not in set(PermissionMode):
+        raise PydanticCustomError("mode", "it is 1 (default), 2 (plan) or 3 (accept edits)")
+    return value
+
+
+RequestedMode = Annotated[PermissionMode, BeforeValidator(_known)]
+"""A mode in a request: one of this version, as its number."""
 
 
 class SessionState(WireStrEnum):
@@ -57,7 +73,7 @@ class Info(Response):
 class CreateSession(Request):
     """What `POST /v1/sessions` takes; every field may be left out."""
 
-    mode: PermissionMode = PermissionMode.UNSPECIFIED
+    mode: RequestedMode = PermissionMode.UNSPECIFIED
     provider_id: str = ""
     model_id: str = ""
     profile: str = ""
@@ -129,7 +145,7 @@ class RenameSession(Request):
 class SetMode(Request):
     """What `POST …/mode` takes."""
 
-    mode: PermissionMode
+    mode: RequestedMode
 
 
 class Prompt(Request):

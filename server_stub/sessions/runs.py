@@ -15,6 +15,7 @@ from server_stub.sessions.gate import PersonGate
 from server_stub.sessions.run import Run
 from server_stub.sessions.session import Session, Title
 from server_stub.sessions.state import SessionState
+from server_stub.skills.text import clean_line, clip_graphemes
 
 _log = logging.getLogger(__name__)
 
@@ -45,7 +46,7 @@ class Runs:
         session.run = run
         session.emit(run, RunStarted(run.run_id))
         if not session.title.text:
-            session.title = Title(" ".join(typed.split())[:_TITLE_CHARACTERS], "prompt")
+            session.title = Title(clip_graphemes(clean_line(typed), _TITLE_CHARACTERS), "prompt")
             session.emit(run, TitleGiven(session.title.text))
         usage: list[TokenUsage] = []
         run.task = asyncio.create_task(self._drive(session, run, usage), name=f"run {run.run_id}")
