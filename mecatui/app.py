@@ -15,6 +15,7 @@ from mecatui.messages import BackendWanted, Happened, Page, PageWanted
 from mecatui.screens.chat import ChatScreen
 from mecatui.session_events import OpenFailed, SessionEvent
 
+_OBJECTS_BETWEEN_COLLECTIONS = 20_000
 DEFAULT_THEME = "textual-dark"
 
 
@@ -65,6 +66,8 @@ class MecatuiApp(App[str]):
         # What was made up to here lives as long as the app: later collections need not look at it again.
         gc.freeze()
         gc.enable()
+        # An inventory of very many skills is made at once and stays: to look through it all along finds nothing.
+        gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
         self._connect()
 
     def emit(self, event: SessionEvent) -> None:

@@ -168,7 +168,8 @@ class Controller:
             )
             if table.generation == listing.generation:
                 break
-        return inventory_of(palette, table, listing)
+        # In a thread, since very many skills would hold up keys for longer than a frame.
+        return await asyncio.to_thread(inventory_of, palette, table, listing)
 
     async def _follow(self, events: AsyncGenerator[Event, None], translator: RunTranslator) -> None:
         async with aclosing(events) as stream:

@@ -103,6 +103,7 @@ class ChatScreen(Screen[None]):
         if self.view.inventory is not before.inventory:
             self.palette, self.names = Palette(self.view.inventory), Names.of(self.view.inventory)
             self._completion.renew()
+            self.call_after_refresh(self.palette.prepare)
         elif self.view.freshness is not before.freshness:
             self._completion.renew()
         if isinstance(event, runs.PromptFailed):

@@ -1,6 +1,7 @@
 """The palette: what a person may pick from after a slash, as rows in the order in which they are shown."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from mecatui.inventory import TIERS, Command, Inventory
@@ -38,11 +39,26 @@ class Hit(NamedTuple):
 
 
 class Palette:
-    """Rows, and the way to find some of them. Immutable but for the memory of the last query."""
+    """Rows, and the way to find some of them. Immutable but for the memory of the last query.
+
+    The rows are worked out when they are first needed, or by `prepare`: with very many commands that takes a moment.
+    """
 
     def __init__(self, inventory: Inventory | None = None) -> None:
-        self.rows: tuple[PaletteRow, ...] = (*_builtin_rows(), *_command_rows(inventory or Inventory()))
-        self._matcher = Matcher(self.rows)
+        self._inventory = inventory or Inventory()
+
+    def prepare(self) -> None:
+        """Work out now what the first query would have to wait for."""
+        _ = self._matcher
+
+    @cached_property
+    def rows(self) -> tuple[PaletteRow, ...]:
+        """All rows."""
+        return (*_builtin_rows(), *_command_rows(self._inventory))
+
+    @cached_property
+    def _matcher(self) -> Matcher:
+        return Matcher(self.rows)
 
     @property
     def has_commands(self) -> bool:
