@@ -62,9 +62,11 @@ class SkillRoutes:
         """`POST …/expand`: what a text would become; nothing is run."""
         session = self._service.get(session_id(request), caller(request))
         wish = await read(request, commands.Expand)
-        expansion = self._service.expand(session_id(request), caller(request), wish.text)
+        installed = session.installed
+        # In a thread, since the files bundled with a skill are looked up on disk.
+        expansion = await run_in_threadpool(installed.engine.expansions.expand, wish.text)
         text, name = (expansion.text, expansion.name) if expansion else (wish.text, "")
-        return answer(commands.Expanded(text=text, name=name, generation=session.installed.generation))
+        return answer(commands.Expanded(text=text, name=name, generation=installed.generation))
 
     async def skill(self, request: Request) -> Response:
         """`GET …/skills/{name}`: one skill whole, for its owner."""

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 
 from server_stub.engine.engine import Engine
-from server_stub.engine.expansion import Expansion, ExpansionTable
+from server_stub.engine.expansion import ExpansionTable
 from server_stub.engine.permissions import Mode, Permissions, Verdict
 from server_stub.engine.pin import Pin
 from server_stub.errors import (
@@ -241,10 +241,6 @@ class SessionService:
         if not session_id:
             return self._engines.default.expansions
         return self.get(session_id, caller).installed.engine.expansions
-
-    def expand(self, session_id: str, caller: str, text: str) -> Expansion | None:
-        """What a typed text becomes; None when it is no command. Nothing is run."""
-        return self.get(session_id, caller).installed.engine.expansions.expand(text)
 
     def skill(self, session_id: str, caller: str, name: str, *, previous: bool) -> Skill:
         """One skill of a session, from its current inventory or the one before the last reload.
