@@ -44,6 +44,7 @@ class Controller:
         self._wish = wish or SessionWish()
         self._is_watched = is_watched
         self._can_reload = False
+        self._last = Inventory()
 
     async def open(self) -> None:
         """Begin a session and fetch what it offers."""
@@ -169,7 +170,8 @@ class Controller:
             if table.generation == listing.generation:
                 break
         # In a thread, since very many skills would hold up keys for longer than a frame.
-        return await asyncio.to_thread(inventory_of, palette, table, listing)
+        self._last = await asyncio.to_thread(inventory_of, palette, table, listing, self._last)
+        return self._last
 
     async def _follow(self, events: AsyncGenerator[Event, None], translator: RunTranslator) -> None:
         async with aclosing(events) as stream:

@@ -2,10 +2,11 @@
 
 import json
 from functools import lru_cache
+from operator import attrgetter
 
 from pydantic import JsonValue
 
-from client.contract.commands import Expansion, ExpansionTable, Palette
+from client.contract.commands import CommandKind, CommandRow, Expansion, ExpansionTable, Palette
 from client.contract.events import Ask as WireAsk
 from client.contract.events import Usage as WireUsage
 from client.contract.model_view import ModelView
@@ -21,18 +22,19 @@ _TELLING = ("name", "path", "file_path", "command", "pattern", "query", "url")
 """Arguments of a tool that say best what a call is about, the most telling first."""
 
 
-def inventory_of(palette: Palette, table: ExpansionTable, listing: SkillListing) -> Inventory:
-    """The palette, joined with the expansion table, and the listing."""
+def inventory_of(palette: Palette, table: ExpansionTable, listing: SkillListing, before: Inventory) -> Inventory:
+    """The palette, joined with the expansion table, and the listing. What is as it was `before` is not made anew."""
+    commands = {command.name: command for command in before.commands}
     known = {row.name: row for row in table.expansions}
-    rows = (_command(row.name, row.description, known.get(row.name)) for row in palette.commands)
-    return Inventory(tuple(rows), listing_of(listing))
+    rows = (_command(row, known.get(row.name), commands.get(row.name)) for row in palette.commands)
+    return Inventory(tuple(rows), _listing(listing, before.listing))
 
 
-def listing_of(listing: SkillListing) -> Listing:
-    """A listing."""
+def _listing(listing: SkillListing, before: Listing) -> Listing:
+    skills = {skill.name: skill for skill in before.skills}
     return Listing(
         generation=listing.generation,
-        skills=tuple(_skill(row) for row in listing.skills),
+        skills=tuple(_skill(row, skills.get(row.name)) for row in listing.skills),
         skipped=tuple(Skipped(one_line(row.name), one_line(row.reason), _word(row.origin)) for row in listing.skipped),
         shadowed=tuple(Shadowed(one_line(row.name), _word(row.origin), _word(row.by)) for row in listing.shadowed),
         near_misses=tuple(
@@ -84,12 +86,22 @@ def model_page_of(view: ModelView) -> ModelPage:
     )
 
 
-def _command(name: str, description: str, row: Expansion | None) -> Command:
-    told = row or Expansion()
+_OF_COMMAND = attrgetter("kind", "origin", "advertised", "argument_hint", "read_only", "writes")
+_OF_SKILL = attrgetter(
+    "name", "description", "origin", "advertised", "description_stale", "in_inventory", "user_invocable",
+    "model_invocable", "body_sha256", "warnings",
+)  # fmt: skip
+"""What a wire value and ours have in common. Ours is clean, so a wire value that equals it needs no cleaning."""
+
+
+def _command(row: CommandRow, expansion: Expansion | None, last: Command | None) -> Command:
+    told = expansion or Expansion(kind=CommandKind.COMMAND)
+    if last and (last.name, last.description) == (row.name, row.description) and _OF_COMMAND(last) == _OF_COMMAND(told):
+        return last
     return Command(
-        name=one_line(name),
-        description=one_line(description),
-        kind=told.kind.value if row else "command",
+        name=one_line(row.name),
+        description=one_line(row.description),
+        kind=told.kind.value,
         origin=_word(told.origin),
         advertised=told.advertised,
         argument_hint=one_line(told.argument_hint) if told.argument_hint else "",
@@ -98,7 +110,9 @@ def _command(name: str, description: str, row: Expansion | None) -> Command:
     )
 
 
-def _skill(row: SkillRow) -> Skill:
+def _skill(row: SkillRow, last: Skill | None) -> Skill:
+    if last and _OF_SKILL(last) == _OF_SKILL(row):
+        return last
     return Skill(
         name=one_line(row.name),
         description=one_line(row.description),
