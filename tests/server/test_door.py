@@ -90,7 +90,7 @@ async def test_the_host_of_a_private_socket_is_not_asked_for(tmp_path: Path) -> 
 )
 async def test_without_the_token_nothing_is_told(port: Local, credential: str | bytes | None) -> None:
     headers = {} if credential is None else {"authorization": credential}
-    async with httpx.AsyncClient(base_url=port.address) as stranger:
+    async with httpx.AsyncClient(base_url=port.address, verify=False) as stranger:
         answers = [
             await stranger.get("/v1/info", headers=headers),
             await stranger.get(f"{NOTHING_THERE}/transcript", headers=headers),
@@ -106,7 +106,7 @@ async def test_without_the_token_nothing_is_told(port: Local, credential: str | 
 
 @pytest.mark.parametrize("credential", [f"Bearer {TOKEN}", f"bearer {TOKEN}", f"BEARER   {TOKEN}"])
 async def test_the_token_opens_the_door(port: Local, credential: str) -> None:
-    async with httpx.AsyncClient(base_url=port.address) as caller:
+    async with httpx.AsyncClient(base_url=port.address, verify=False) as caller:
         assert (await caller.get("/v1/info", headers={"authorization": credential})).status_code == 200
 
 

@@ -135,7 +135,7 @@ async def test_a_fault_of_the_server_tells_nothing_of_its_inside(
 ) -> None:
     session_id = await server.session()
     server.inside(session_id).title = None  # type: ignore[assignment]
-    async with httpx.AsyncClient(transport=httpx.AsyncHTTPTransport(uds=server.address[5:])) as http:
+    async with httpx.AsyncClient(transport=httpx.AsyncHTTPTransport(uds=server.address[5:], verify=False)) as http:
         refusal = refusal_of(await http.get(f"http://localhost/v1/sessions/{session_id}"))
     assert (refusal.status, refusal.code) == (500, "internal")
     assert refusal.error == "the server failed; its log says why"
@@ -152,7 +152,7 @@ async def test_a_fault_in_a_stream_ends_it_as_an_event(tmp_path: Path, caplog: p
 
     async with (
         listening(Starlette(routes=[Route("/", handler)]), tmp_path / "s") as address,
-        httpx.AsyncClient(transport=httpx.AsyncHTTPTransport(uds=address[5:])) as http,
+        httpx.AsyncClient(transport=httpx.AsyncHTTPTransport(uds=address[5:], verify=False)) as http,
     ):
         answer = await http.get("http://localhost/")
     first, fault = answer.text.strip().split("\n\n")
