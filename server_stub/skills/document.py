@@ -17,7 +17,8 @@ LARGEST_FRONTMATTER = 256 * 1024
 """Bytes of frontmatter; more is no description but an attack or an accident."""
 
 _OPENING = re.compile(rb"---[ \t]*\n")
-_CLOSING = re.compile(rb"\n---[ \t]*(?:\n|\Z)")
+_CLOSING = re.compile(rb"\n---[ \t]*(?:\n(?:[ \t]*\n)*|\Z)")
+"""The line that closes frontmatter, and the blank lines below it."""
 _LEADING_BLANK = re.compile(r"(?:[ \t]*\n)+")
 
 
@@ -51,7 +52,7 @@ def split_document(raw: bytes) -> Document:
     frontmatter = _decode(data[opening.end() : closing.start() + 1])
     body = _decode(data[closing.end() :])
     if is_plain(data):
-        return Document(frontmatter, _trim(body), ())
+        return Document(frontmatter, body.rstrip(), ())
     hidden = hidden_characters(f"{frontmatter}\n{body}")
     return Document(clean_text(frontmatter), _trim(clean_text(body)), hidden)
 
