@@ -1,8 +1,5 @@
-import json
 import os
 import shutil
-import stat
-import subprocess
 import time
 import unicodedata
 from collections.abc import Callable
@@ -14,38 +11,24 @@ import pytest
 from server_stub.skills.resolve import resolve
 from server_stub.skills.snapshot import SkillSnapshot
 from server_stub.skills.trust import grant
-from tests.skills.folders import SHARED, options
+from tests.skills.folders import options
 from tests.skills.ordinary import as_ordinary_user
+from tests.support.cases import all_cases, needs_cases
 
-CASES = SHARED / "cases"
 AREAS = {"parse", "discovery", "precedence", "trust"}
 OTHERS = {"X01", "X03", "X04", "X06", "X07", "X10"}
 """Cases of other areas that this package alone can answer in part."""
 UNTRUSTED = {"T02", "T05", "T06", "T09", "T03"}
 
-pytestmark = pytest.mark.skipif(not CASES.exists(), reason="the cases are not here")
+pytestmark = needs_cases
 
 
-def expectations() -> dict[str, dict[str, Any]]:
-    found = {}
-    for file in sorted(CASES.glob("*/expect.json")):
-        case = json.loads(file.read_text(encoding="utf-8"))
-        if case["area"] in AREAS or case["id"] in OTHERS:
-            found[case["id"]] = case["expect"]
-    return found
-
-
-EXPECTED = expectations()
+TOLD = {case.case_id: case for case in all_cases() if case.area in AREAS or case.case_id in OTHERS}
+EXPECTED = {name: case.expect for name, case in TOLD.items()}
 
 
 def prepare(case: str, root: Path) -> None:
-    if (CASES / case / "tree").exists():
-        shutil.copytree(CASES / case / "tree", root, symlinks=True, dirs_exist_ok=True)
-    for path in [root, *root.rglob("*")]:
-        path.chmod(path.stat().st_mode | stat.S_IRUSR | stat.S_IWUSR | stat.S_IROTH)
-    setup = CASES / case / "setup.sh"
-    if setup.exists():
-        subprocess.run(["sh", str(setup), str(root)], check=True, capture_output=True)
+    TOLD[case].lay_out(root)
 
 
 def resolve_case(case: str, root: Path) -> SkillSnapshot:
