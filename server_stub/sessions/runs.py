@@ -36,11 +36,13 @@ class Runs:
         self._turns = turns
         self._clock = clock
 
-    def start(self, session: Session, typed: str) -> Run:
-        """Begin a run; the caller holds the session's lock and has seen that it is inactive."""
+    def start(self, session: Session, text: str, typed: str) -> Run:
+        """Begin a run on `text`, which is what became of the `typed` one.
+
+        The caller holds the session's lock and has seen that it is inactive.
+        """
         run = Run(secrets.token_hex(8), session.log.end)
-        expansion = session.installed.engine.expansions.expand(typed)
-        session.messages.append(UserMessage(expansion.text if expansion else typed, typed))
+        session.messages.append(UserMessage(text, typed))
         session.step(SessionState.RUNNING)
         session.modified_at = self._clock()
         session.run = run

@@ -1,5 +1,6 @@
 """Every use case of the server but the reload, in the domain's words: no HTTP, no wire types."""
 
+import asyncio
 import logging
 import secrets
 import time
@@ -203,8 +204,10 @@ class SessionService:
             self.get(session_id, caller)
             admit_inactive(session, "then send")
             await admit_lease(session, self._leases)
+            # In a thread, since the files bundled with a skill are looked up on disk.
+            expansion = await asyncio.to_thread(session.installed.engine.expansions.expand, text)
             self.take_work()
-            return session, self._runs.start(session, text)
+            return session, self._runs.start(session, expansion.text if expansion else text, text)
 
     def follow(self, session_id: str, caller: str, cursor: int) -> AsyncGenerator[list[Followed]]:
         """The session's events from a cursor on, replayed and then live."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from contextlib import aclosing
 from itertools import pairwise
 from pathlib import Path
@@ -133,6 +134,22 @@ async def test_of_many_prompts_at_once_one_runs(tmp_path: Path) -> None:
         (won,) = [answer for answer in await asyncio.gather(*sent) if answer.status_code == 200]
         assert won.text.count('"type":"result"') == 1
         assert len((await server.client.transcript(a)).messages) == 2
+
+
+async def test_a_prompt_on_a_slow_disk_holds_up_its_own_session_alone(tmp_path: Path) -> None:
+    async with opened(tmp_path, skills={"alpha": "V1"}) as server:
+        a, b = await server.session(), await server.session()
+        go = threading.Event()
+        is_read = server.slow_disk(a, go)
+        prompt = asyncio.create_task(server.run(a, "/alpha"))
+        try:
+            await until(is_read.is_set)
+            assert isinstance((await server.run(b, "/alpha"))[-1], RunEnded)
+            assert not prompt.done()
+        finally:
+            go.set()
+        assert isinstance((await prompt)[-1], RunEnded)
+        assert server.inside(a).messages[0] == server.inside(b).messages[0]
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t\u2003"])

@@ -9,6 +9,7 @@ import pytest
 
 from client.contract.events import PermissionAsked, RunEnded, SessionInit, Stop
 from client.contract.sessions import CreateSession, PermissionMode, SessionState
+from server_stub.engine.permissions import Mode
 from tests.support.local import opened, until
 from tests.support.parts import Workshop
 from tests.support.refusals import kind_of
@@ -88,6 +89,16 @@ async def test_pages_at_the_edges(tmp_path: Path, query: str, rows: int) -> None
 async def test_a_page_that_is_no_number_is_refused(tmp_path: Path, query: str) -> None:
     async with opened(tmp_path) as server:
         assert kind_of(await server.http.get(f"/v1/sessions?{query}")) == (400, "invalid_argument")
+
+
+async def test_no_page_is_longer_than_five_hundred(tmp_path: Path) -> None:
+    async with opened(tmp_path) as server:
+        for _ in range(501):
+            await server.service.create("local", mode=Mode.DEFAULT, profile="", model="")
+        page = await server.client.sessions(page_size=9999)
+        assert (len(page.sessions), page.next_cursor, page.total_count) == (500, "500", 501)
+        assert len((await server.client.sessions(page_size=9999, cursor=page.next_cursor)).sessions) == 1
+        assert len((await server.client.sessions()).sessions) == 50
 
 
 async def test_a_transcript_is_what_was_typed_and_what_came_of_it(tmp_path: Path) -> None:

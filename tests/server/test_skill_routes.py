@@ -5,13 +5,12 @@ import hashlib
 import json
 import threading
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.local import DEADLINE, Local, opened, until
+from tests.support.local import Local, opened, until
 from tests.support.refusals import kind_of
 from tests.support.script import call, rule, say
 from tests.support.skills import write_raw_skill, write_skill
@@ -168,18 +167,8 @@ async def test_what_a_dry_run_says_is_what_the_model_is_shown(server: Local) -> 
 
 async def test_a_dry_run_on_a_slow_disk_holds_nobody_up(server: Local) -> None:
     a = await server.session()
-    go, is_read = threading.Event(), threading.Event()
-
-    def slow(*_: object) -> list[tuple[str, int]]:
-        is_read.set()
-        assert go.wait(DEADLINE)
-        return []
-
-    session = server.inside(a)
-    engine = session.installed.engine
-    session.installed = replace(
-        session.installed, engine=replace(engine, expansions=replace(engine.expansions, assets=slow))
-    )
+    go = threading.Event()
+    is_read = server.slow_disk(a, go)
     expand = asyncio.create_task(server.client.expand(a, "/alpha x"))
     try:
         await until(is_read.is_set)

@@ -1,6 +1,7 @@
 """The real server in the test's own process, on a real socket, with small limits or with a part of the test's own."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, asynccontextmanager
@@ -28,6 +29,7 @@ from server_stub.sessions.session import Session
 from server_stub.sessions.store import MemoryStore
 from server_stub.skills.resolver import SkillResolver
 from tests.support.script import Rule, write_script
+from tests.support.session import Session as RecordedSession
 from tests.support.skills import write_skill
 
 DEADLINE = 10.0
@@ -56,9 +58,28 @@ class Local:
     async def session(self) -> str:
         return (await self.client.create_session()).session_id
 
+    async def recorded(self) -> RecordedSession:
+        """A new session, and what its model is shown; not of a server with a factory of the test's own."""
+        return await RecordedSession.begin(self.client, self.root / "record.jsonl")
+
     def inside(self, session_id: str) -> Session:
         """The server's own record of a session."""
         return next(one for one in self.service._store.everyone() if one.session_id == session_id)
+
+    def slow_disk(self, session_id: str, go: threading.Event) -> threading.Event:
+        """Let no look at the files bundled with a session's skills end before `go`; gives what says that one began."""
+        is_read = threading.Event()
+
+        def slow(*_: object) -> list[tuple[str, int]]:
+            is_read.set()
+            assert go.wait(DEADLINE)
+            return []
+
+        session = self.inside(session_id)
+        engine = session.installed.engine
+        slowed = replace(engine, expansions=replace(engine.expansions, assets=slow))
+        session.installed = replace(session.installed, engine=slowed)
+        return is_read
 
     async def run(self, session_id: str, text: str) -> list[Event]:
         """A prompt's events to its end."""
@@ -124,8 +145,8 @@ async def opened(
     config = config_of(root, limits=limits or Limits(), token=token)
     if on_port:
         config = replace(config, listen=Listen())
-    if rules:
-        config = replace(config, model=ModelSettings(script=write_script(root / "script.json", *rules)))
+    script = write_script(root / "script.json", *rules) if rules else None
+    config = replace(config, model=ModelSettings(script=script, record=root / "record.jsonl"))
     for name, body in (skills or {}).items():
         write_skill(root / "skills", name, body=body)
     own = factory or leases
