@@ -1,10 +1,11 @@
 """What the benches share: programs in a pseudo-terminal that is read as fast as it can be, floors, and tables."""
 
+import os
 import statistics
 import sys
 import termios
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -41,6 +42,12 @@ def mecatui(workspace: Path, *flags: str) -> list[str]:
     return [sys.executable, "-m", "mecatui", "--workspace", str(workspace), "--no-conventional-skills", *flags]
 
 
+def compiled(folder: Path) -> dict[str, str]:
+    """This environment, but compiled modules are kept, as those of an installed program are; a first run is slow."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "PYTHONPYCACHEPREFIX": str(folder / "compiled")}
+
+
 class _NoScreen:
     def feed(self, data: bytes) -> None:
         pass
@@ -58,10 +65,10 @@ class Quick(Terminal):
         termios.tcsetattr(descriptor, termios.TCSANOW, echoing)
 
     @classmethod
-    def run(cls, command: Sequence[str]) -> Self:
+    def run(cls, command: Sequence[str], environment: Mapping[str, str] | None = None) -> Self:
         """Start a program on a screen of 36 by 120."""
         began = time.perf_counter()
-        terminal = cls.spawn(command, size=(36, 120))
+        terminal = cls.spawn(command, environment, size=(36, 120))
         terminal.began = began
         return terminal
 
