@@ -82,7 +82,7 @@ class MecatuiApp(App[str]):
     def on_page_wanted(self, message: PageWanted) -> None:
         """Open a page over the chat."""
         message.stop()
-        self._open_page(message.page)
+        self._open_page(message.page, message.names)
 
     def action_help(self) -> None:
         """Open the page of commands and keys."""
@@ -121,12 +121,12 @@ class MecatuiApp(App[str]):
             await control.close()
 
     @work(group="page", exclusive=True)
-    async def _open_page(self, page: Page) -> None:
-        screen = await self._page(page)
+    async def _open_page(self, page: Page, names: frozenset[str] = frozenset()) -> None:
+        screen = await self._page(page, names)
         if screen is not None:
             self.chat.use(await self.push_screen_wait(screen) or "")
 
-    async def _page(self, page: Page) -> Screen[str] | None:
+    async def _page(self, page: Page, names: frozenset[str]) -> Screen[str] | None:
         # Pages are not needed for the first frame.
         match page:
             case Page.HELP:
@@ -136,7 +136,7 @@ class MecatuiApp(App[str]):
             case Page.SKILLS:
                 from mecatui.screens.skills import skills_page  # noqa: PLC0415
 
-                return skills_page(self.chat.view)
+                return skills_page(self.chat.view, names)
             case Page.MODEL_VIEW:
                 return await self._model_view()
             case _:

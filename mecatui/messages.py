@@ -40,11 +40,12 @@ class AskAnswered(Message):
 
 
 class PageWanted(Message):
-    """A command opens a page."""
+    """A command opens a page; that of skills may show some names only."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: Page, names: frozenset[str] = frozenset()) -> None:
         super().__init__()
         self.page = page
+        self.names = names
 
 
 class BackendWanted(Message):

@@ -205,6 +205,10 @@ class ChatScreen(Screen[None]):
             for consequence in after_fault(self.view, type(event.worker.error).__name__):
                 self.accept(consequence)
 
+    def on_transcript_names_chosen(self, message: Transcript.NamesChosen) -> None:
+        """Show the skills that a reload changed."""
+        self.post_message(PageWanted(Page.SKILLS, message.names))
+
     def on_transcript_unseen(self, message: Transcript.Unseen) -> None:
         """Tell what came below while the person reads."""
         self._unseen = message.count

@@ -33,10 +33,10 @@ class Feed:
         elif isinstance(event, ev.Noticed):
             self.notice(event.level, event.text)
 
-    def notice(self, level: ev.Level, text: str) -> None:
-        """Write a line for the person."""
+    def notice(self, level: ev.Level, text: str, names: frozenset[str] = frozenset()) -> None:
+        """Write a line for the person; choosing it shows the skills of these names."""
         if text:
-            self._transcript.add_notice(text, level=level)
+            self._transcript.add_notice(text, level=level, names=names)
 
     def _take_run(self, event: runs.RunEvent) -> None:
         match event:
@@ -95,7 +95,7 @@ class Feed:
                 change = difference(old, new)
                 known = before.knows_commands
                 words = verdict(change, new, model_was_told=told) if known else "The list of commands is here."
-                self.notice("success", words)
+                self.notice("success", words, change.names if known else frozenset())
             case ev.ReloadRefused():
                 self.notice("warning", wording.refused_words(event))
             case ev.ReloadFailed():

@@ -9,6 +9,7 @@ KEYS: tuple[tuple[str, str], ...] = (
     ("tab", "complete the lit name; with an empty prompt: go to the transcript or the approval"),
     ("esc", "close the menu; cancel the run"),
     ("up", "on an empty prompt: take the last queued line back"),
+    ("up, enter", "in the transcript: light a tool card or a reload's verdict, and open it"),
     ("pageup", "read back; pagedown: read on; ctrl+end: to the end"),
     ("ctrl+r", "do what is offered: run a refused reload when idle, fetch the commands again, restart the server"),
     ("a  w  d", "approve once, always, deny"),

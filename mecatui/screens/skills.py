@@ -1,7 +1,7 @@
 """The page of skills: grouped by tier, one state word a row, and all about the lit one beneath."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mecatui.inventory import TIERS, Listing, NearMiss, Shadowed, Skill, Skipped
 from mecatui.plain_text import cell_width, clip_cells
@@ -10,6 +10,7 @@ from mecatui.session_view import Freshness, SessionView
 from mecatui.widgets.lines import Kind, Line
 
 _LONGEST_NAME = 24
+_KEYS = "enter: use it · esc: close"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +26,11 @@ class _Columns:
         return f"  {shown}{padding}  {words}" + (f" · {description}" if description else "")
 
 
-def skills_page(view: SessionView) -> PageScreen:
-    """The skills of the session, as last fetched."""
+def skills_page(view: SessionView, names: frozenset[str] = frozenset()) -> PageScreen:
+    """The skills of the session, as last fetched; with names, what stands under these names only."""
+    if names:
+        listing = _of(view.inventory.listing, names)
+        return PageScreen(f"Skills · the {len(names)} that changed", _notes(view) + _groups(listing), keys=_KEYS)
     listing = view.inventory.listing
     items = _notes(view) + _groups(listing)
     if not view.knows_commands:
@@ -35,7 +39,7 @@ def skills_page(view: SessionView) -> PageScreen:
         items += [Item(Line("No skills are configured. A skill is a folder with a SKILL.md in it,", "dim"))]
         items += [Item(Line("such as ~/.agents/skills/<name>/SKILL.md; then /reload-skills.", "dim"))]
     count = len(listing.present())
-    return PageScreen(f"Skills · {count}", items, keys="enter: use it · esc: close")
+    return PageScreen(f"Skills · {count}", items, keys=_KEYS)
 
 
 def state_words(skill: Skill) -> str:
@@ -51,6 +55,16 @@ def state_words(skill: Skill) -> str:
     if not skill.model_invocable:
         return "ready: only you can call it"
     return "ready"
+
+
+def _of(listing: Listing, names: frozenset[str]) -> Listing:
+    return replace(
+        listing,
+        skills=tuple(skill for skill in listing.skills if skill.name in names),
+        skipped=tuple(skip for skip in listing.skipped if skip.name in names),
+        shadowed=tuple(lost for lost in listing.shadowed if lost.name in names),
+        near_misses=(),
+    )
 
 
 def _notes(view: SessionView) -> list[Item]:

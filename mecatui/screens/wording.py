@@ -94,15 +94,16 @@ def reload_obstacle(view: SessionView) -> str:
 
 def refused_words(event: ReloadRefused) -> str:
     """The server's refusal, and what can be done."""
-    way = f" ({event.in_the_way})" if event.in_the_way else ""
+    way = f"In the way: {event.in_the_way}." if event.in_the_way else ""
     advice = {
-        "session_running": f"A run{way} is active on the server. {_AGAIN}",
-        "session_awaiting": f"A run awaits an approval{way}. {_AGAIN}",
+        "session_running": _AGAIN,
+        "session_awaiting": _AGAIN,
         "reload_in_flight": "Another reload of this session is under way. Try again when it has ended.",
         "not_main_session": "Only a main session can reload its skills.",
     }.get(event.reason, "")
     said = one_line(event.text).rstrip(".")
-    return " ".join(part for part in ("Skills were not reloaded:", f"{said}.", advice, _OLD_ONES_WORK) if part)
+    parts = ("Skills were not reloaded:", f"{said}.", way, advice, _OLD_ONES_WORK)
+    return " ".join(part for part in parts if part)
 
 
 def can_wait(event: ReloadRefused) -> bool:
@@ -115,7 +116,7 @@ def failed_words(event: ReloadFailed) -> str:
     said = one_line(event.text).rstrip(".")
     if event.uncertain:
         return f"No word of the reload: {said}. It may have been carried out; /reload-skills again tells."
-    return f"Skills were not reloaded: {said}. {_OLD_ONES_WORK} Mend the cause, then /reload-skills again."
+    return f"Skills were not reloaded: {said}. {_OLD_ONES_WORK} /reload-skills tries again."
 
 
 def refetch_failed_words(text: str) -> str:

@@ -28,7 +28,7 @@ class Row(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Pool:
-    """What still fits a query, shorter names first; a longer query need look no further."""
+    """What still fits a query, in the order for equal fits; a longer query need look no further."""
 
     query: str
     named: Sequence[int]
@@ -39,15 +39,17 @@ class _Pool:
 class Matcher:
     """Finds rows by name and description.
 
-    The order is exact, prefix, start of a word, substring, subsequence, description; within each the shorter
-    name first, then the alphabet.
+    The order is exact, prefix, start of a word, substring, subsequence, description; within each the leading rows
+    first, then the shorter name, then the alphabet.
     """
 
-    def __init__(self, rows: Sequence[Row]) -> None:
+    def __init__(self, rows: Sequence[Row], *, leading: int = 0) -> None:
+        """`leading` counts the rows at the start that go before others which fit as well."""
         self._names = [row.name[:_CONSIDERED].lower() for row in rows]
         self._words = [" " + name.translate(_SEPARATORS) for name in self._names]
         self._descriptions = [row.description[:_CONSIDERED].lower() for row in rows]
-        order = sorted(range(len(rows)), key=lambda index: (len(self._names[index]), self._names[index]))
+        names = self._names
+        order = sorted(range(len(rows)), key=lambda index: (index >= leading, len(names[index]), names[index]))
         self._everything = _Pool("", order, None)
         self._pool = self._everything
 

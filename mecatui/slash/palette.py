@@ -58,7 +58,7 @@ class Palette:
 
     @cached_property
     def _matcher(self) -> Matcher:
-        return Matcher(self.rows)
+        return Matcher(self.rows, leading=sum(row.builtin is not None for row in self.rows))
 
     @property
     def has_commands(self) -> bool:

@@ -9,6 +9,7 @@ from mecatui.slash.palette import Hit as Found
 from mecatui.slash.palette import PaletteHost, PaletteRow
 
 _LISTED = 200
+_BY_NAME = 1000.0
 
 
 class PaletteProvider(Provider):
@@ -33,12 +34,18 @@ class PaletteProvider(Provider):
         if isinstance(self.screen, PaletteHost):
             for place, found in enumerate(self.screen.palette.find_by_words(query, _LISTED)):
                 yield Hit(
-                    1 - place / (_LISTED + 1),
+                    _score(found, place),
                     _display(found),
                     partial(self.screen.pick, found.row),
                     text=_text(found.row),
                     help=help_of(found.row),
                 )
+
+
+def _score(found: Found, place: int) -> float:
+    """What fits by name goes before Textual's own commands, whose scores begin at 1; what fits otherwise after them."""
+    within = 1 - place / (_LISTED + 1)
+    return _BY_NAME + within if found.matched else within
 
 
 def _display(found: Found) -> Content:

@@ -17,6 +17,9 @@ from mecatui.run_events import Ask
 
 _GUARD_SECONDS = 0.3
 _TOOL_LENGTH = 60
+_HERE = "a once   w always   d deny"
+_ELSEWHERE = "tab, then a once  w always  d deny"
+"""What answers while the card has the keys, and while it has not."""
 
 
 class ApprovalCard(Vertical, can_focus=True):
@@ -57,7 +60,7 @@ class ApprovalCard(Vertical, can_focus=True):
         self._is_built = False
         self._title = Static(classes="approval--title", markup=False)
         self._arguments = Static(markup=False)
-        self._keys = Static(Content("a once   w always   d deny"), classes="approval--keys", markup=False)
+        self._keys = Static(Content(_ELSEWHERE), classes="approval--keys", markup=False)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """The title, the keys, and the arguments as far as a fifth of the screen."""
@@ -91,6 +94,14 @@ class ApprovalCard(Vertical, can_focus=True):
         self._told = "\n".join(told)
         self._arguments.update(Content(self._told))
         self.refresh(layout=True)
+
+    def on_focus(self) -> None:
+        """The keys answer now."""
+        self._keys.update(Content(_HERE))
+
+    def on_blur(self) -> None:
+        """The keys are somebody else's."""
+        self._keys.update(Content(_ELSEWHERE))
 
     def _build(self) -> None:
         """Most sessions never ask, so the parts are made for the first ask."""

@@ -12,6 +12,7 @@ Level = Literal["info", "success", "warning", "error"]
 Voice = Literal["answer", "reasoning"]
 
 _MARKS: dict[Level, str] = {"info": "· ", "success": "✓ ", "warning": "! ", "error": "✗ "}
+_LIT_MARK = "› "
 _MOST_PROMPT_LINES, _MOST_PROMPT_CHARACTERS = 30, 4_000
 _MOST_NOTICE_LINES, _MOST_NOTICE_CHARACTERS = 200, 20_000
 _LONGEST_LIVE = 6_000
@@ -45,18 +46,25 @@ class PromptBlock:
         return [[row[0]._replace(text="┃ ", style=bar), *row[1:]] for row in rows]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class NoticeBlock:
     """What the app has to say."""
 
     text: str
     level: Level
+    names: frozenset[str] = frozenset()
+    """The skills that choosing it shows; none for a notice that cannot be chosen."""
+    is_lit: bool = False
+    """Whether Enter would choose it."""
 
     def rows(self, paper: Paper) -> list[Row]:
-        """The text, with the mark of its level in front of its first row."""
-        look = paper.looks[self.level]
-        said = "\n".join(capped(self.text, _MOST_NOTICE_LINES, _MOST_NOTICE_CHARACTERS))
-        return plain_rows(said, paper.room, look, mark=_MARKS[self.level], mark_look=look)
+        """The text, with the mark of its level in front of its first row; only its first line has the level's look."""
+        mark, look = _MARKS[self.level], paper.looks[self.level]
+        if self.is_lit:
+            mark, look = _LIT_MARK, paper.looks["lit"]
+        first, *others = capped(self.text, _MOST_NOTICE_LINES, _MOST_NOTICE_CHARACTERS)
+        rows = plain_rows(first, paper.room, look, mark=mark, mark_look=look)
+        return rows + plain_rows("\n".join(others), paper.room) if others else rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,7 @@ class ColumnView(ScrollView):
         self._looks_known = self._frame_due = self._slice_due = self._placing = self._holding = False
         self._under = Style.null()
         self._last_frame = 0.0
+        self._headed: Entry | None = None
         self._at_rest = asyncio.Event()
         self._at_rest.set()
 
@@ -61,6 +62,11 @@ class ColumnView(ScrollView):
     def follow(self) -> None:
         """Go to the end, and follow it."""
         self._set_following(following=True)
+        self.request_frame()
+
+    def show_from_head(self, entry: Entry) -> None:
+        """Show what is new at the end; if all of it has no room, from its first line on."""
+        self._headed = entry if self.following else None
         self.request_frame()
 
     def hold(self) -> None:
@@ -130,7 +136,7 @@ class ColumnView(ScrollView):
         top, held, self._holding = 0, self._holding, False
         if self.following and not held:
             self._draw_up(region.height)
-            top = column.height
+            top = self._end(region.height)
         elif column.entries:
             index, row = anchor
             self._draw_down(index, row, region.height)
@@ -150,6 +156,14 @@ class ColumnView(ScrollView):
             self.set_timer(_PAUSE, self._draw_slice)
         if not self._slice_due and not self._frame_due:
             self._at_rest.set()
+
+    def _end(self, height: int) -> int:
+        """The line to show at the top when following: the last ones are in sight, but the head of what is too tall."""
+        headed, self._headed = self._headed, None
+        is_last = headed is not None and headed.index == len(self.column.entries) - 1
+        if headed is not None and is_last and headed.height - headed.gap > height:
+            return self.column.start(headed.index) + headed.gap
+        return self.column.height
 
     def _use_paper(self, width: int) -> None:
         if self._looks_known and self.column.paper is not None and self.column.paper.width == width:

@@ -50,10 +50,10 @@ class Conversation:
         self.end_text()
         self._add(PromptBlock(text))
 
-    def add_notice(self, text: str, level: Level) -> None:
+    def add_notice(self, text: str, level: Level, names: frozenset[str]) -> Entry:
         """The app says something. A text that is arriving goes on below it."""
         self.absorb()
-        self._add(NoticeBlock(text, level))
+        return self._add(NoticeBlock(text, level, names))
 
     def add_tool(self, call_id: str, title: str, detail: str) -> None:
         """A tool was called."""

@@ -193,19 +193,20 @@ class SlashMenu(Widget):
         room = max(0, self.screen.size.height - self._window_height - _OTHER_ROWS)
         # Before the first layout there is no width yet: the border and the padding take four cells.
         width = self.size.width or self.screen.size.width - 4
-        needed = len(self._detail_lines(width))
-        self._detail_rows = min(room, max(before, needed, _DETAIL_ROWS)) if self._rows else 0
+        in_sight = self._rows[self._first : self._first + self._window_height]
+        needed = max((self._lines_needed(row, width) for row in in_sight), default=0)
+        self._detail_rows = min(room, max(before, needed, len(self._detail_lines(width)))) if self._rows else 0
         height = self._window_height + self._detail_rows
         self.refresh(layout=height != self._height)
         self._height = height
 
+    def _lines_needed(self, row: MenuRow, width: int) -> int:
+        """How many lines the detail of a row would take, up to the usual most."""
+        most = _DETAIL_ROWS * width
+        return min(_DETAIL_ROWS, len(wrap_cells(_detail(row, width, most), max(1, width))))
+
     def _detail_lines(self, width: int) -> list[str]:
-        row = self.lit
-        if row is None:
-            return []
-        parts = [row.badge[:_LONGEST_NAME] if width < _NARROW else "", row.note, row.description]
-        said = (one_line(part[:_LONGEST_DESCRIPTION]) for part in parts)
-        return wrap_cells(": ".join(part for part in said if part), max(1, width))
+        return wrap_cells(_detail(self.lit, width, _LONGEST_DESCRIPTION), max(1, width)) if self.lit else []
 
     def _row_strip(self, index: int, width: int) -> Strip:
         row, lit = self._rows[index], index == self._lit
@@ -239,6 +240,13 @@ class SlashMenu(Widget):
 
     def _look(self, part: str) -> Style:
         return self._looks.get(part, self._under)
+
+
+def _detail(row: MenuRow, width: int, most: int) -> str:
+    """All about a row that its own line may have no room for, in at most so many characters a part."""
+    parts = [row.badge[:_LONGEST_NAME] if width < _NARROW else "", row.note, row.description]
+    said = (one_line(part[:most]) for part in parts)
+    return ": ".join(part for part in said if part)
 
 
 def _name(row: MenuRow) -> str:

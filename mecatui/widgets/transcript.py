@@ -15,7 +15,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from mecatui.widgets.blocks import Level
+from mecatui.widgets.blocks import Level, NoticeBlock
 from mecatui.widgets.column import Entry
 from mecatui.widgets.column_view import ColumnView
 from mecatui.widgets.conversation import Conversation
@@ -29,7 +29,7 @@ class Transcript(ColumnView, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "step(-1)", "Up", show=False),
         Binding("down", "step(1)", "Down", show=False),
-        Binding("enter,space", "toggle_card", "Open or close", show=False),
+        Binding("enter,space", "choose", "Open or close", show=False),
         Binding("end", "follow", "To the end", show=False),
     ]
     LOOKS: ClassVar[Mapping[str, str]] = {
@@ -72,6 +72,12 @@ class Transcript(ColumnView, can_focus=True):
     """
 
     @dataclass
+    class NamesChosen(Message):
+        """A notice that concerns these skills was chosen."""
+
+        names: frozenset[str]
+
+    @dataclass
     class Unseen(Message):
         """How many prompts, notices, cards and texts came below what is in sight; 0 when the end is in sight again."""
 
@@ -95,10 +101,9 @@ class Transcript(ColumnView, can_focus=True):
         self._said.add_prompt(text)
         self.follow()
 
-    def add_notice(self, text: str, *, level: Level = "info") -> None:
-        """Show what the app has to say, in one line or several."""
-        self._said.add_notice(text, level)
-        self.request_frame()
+    def add_notice(self, text: str, *, level: Level = "info", names: frozenset[str] = frozenset()) -> None:
+        """Show what the app has to say, in one line or several; choosing it shows the skills of these names."""
+        self.show_from_head(self._said.add_notice(text, level, names))
 
     def add_tool(self, call_id: str, title: str, detail: str = "") -> None:
         """Show a card for a tool that runs; `detail` is what it was asked."""
@@ -146,25 +151,25 @@ class Transcript(ColumnView, can_focus=True):
         if self.following and self._unseen:
             self.request_frame()
 
-    # ------------------------------------------------------------------ cards
+    # ------------------------------------------------------------------ what can be chosen
 
     def action_follow(self) -> None:
         """Go to the end."""
         self.follow()
 
     def action_step(self, delta: int) -> None:
-        """Light the next card in that direction where it is in sight; else scroll by a line."""
-        card = self._next_card(delta)
+        """Light what can be chosen next in that direction where it is in sight; else scroll by a line."""
+        entry = self._next(delta)
         top, height = self.scroll_offset.y, self.scrollable_content_region.height
-        if card is not None and top <= self._line_of(card) < top + height:
-            self._light(card)
+        if entry is not None and top <= self._line_of(entry) < top + height:
+            self._light(entry)
         else:
             self.scroll_relative(y=delta, animate=False)
 
-    def action_toggle_card(self) -> None:
-        """Open or close the card that is lit."""
+    def action_choose(self) -> None:
+        """Open or close the card that is lit, or show what the lit notice is about."""
         if self._lit is not None:
-            self._toggle(self._lit)
+            self._choose(self._lit)
 
     def on_click(self, event: events.Click) -> None:
         """Open or close the card whose line was clicked; the end of a selection is not a click."""
@@ -173,36 +178,43 @@ class Transcript(ColumnView, can_focus=True):
             return
         line = offset.y + self.scroll_offset.y
         entry = self.column.entries[self.column.index_at(line)]
-        if isinstance(entry.block, ToolCard) and line == self._line_of(entry):
+        if _can_be_chosen(entry) and line == self._line_of(entry):
             event.stop()
-            self._toggle(entry)
+            self._choose(entry)
 
     def on_blur(self) -> None:
-        """No card is lit without the focus."""
+        """Nothing is lit without the focus."""
         self._light(None)
 
-    def _next_card(self, delta: int) -> Entry | None:
+    def _next(self, delta: int) -> Entry | None:
         entries = self.column.entries
         if self._lit is not None:
             candidates = entries[self._lit.index + 1 :] if delta > 0 else entries[: self._lit.index][::-1]
         else:
             first, row = self._anchor()
             candidates = entries[first + (row > 0) :] if delta > 0 else entries[::-1]
-        return next((entry for entry in candidates if isinstance(entry.block, ToolCard)), None)
+        return next(filter(_can_be_chosen, candidates), None)
 
     def _line_of(self, entry: Entry) -> int:
         return self.column.start(entry.index) + entry.gap
 
     def _light(self, entry: Entry | None) -> None:
-        for card, is_lit in ((self._lit, False), (entry, True)):
-            if card is not None and isinstance(card.block, ToolCard):
-                card.block.is_lit = is_lit
-                self.column.redraw(card)
+        for either, is_lit in ((self._lit, False), (entry, True)):
+            if either is not None and isinstance(either.block, ToolCard | NoticeBlock):
+                either.block.is_lit = is_lit
+                self.column.redraw(either)
         self._lit = entry
         self.request_frame()
 
-    def _toggle(self, entry: Entry) -> None:
-        if isinstance(entry.block, ToolCard) and entry.block.has_detail:
+    def _choose(self, entry: Entry) -> None:
+        if isinstance(entry.block, NoticeBlock):
+            self.post_message(self.NamesChosen(entry.block.names))
+        elif isinstance(entry.block, ToolCard) and entry.block.has_detail:
             entry.block.is_open = not entry.block.is_open
             self.column.redraw(entry)
             self.hold()
+
+
+def _can_be_chosen(entry: Entry) -> bool:
+    block = entry.block
+    return isinstance(block, ToolCard) or (isinstance(block, NoticeBlock) and bool(block.names))

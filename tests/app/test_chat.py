@@ -153,8 +153,10 @@ async def test_approval_does_not_take_keys_from_a_draft_nor_one_pressed_too_soon
         await it.type("wd")
         assert it.prompt.text == "drawd"
         assert it.calls == [("prompt", "s1", "do it")]
+        assert "tab, then a once" in screen_text(it.app)
         await it.pilot.press("tab")
         assert card(it).has_focus
+        assert "tab, then" not in screen_text(it.app)
         card(it)._shown_at = float("inf")
         await it.pilot.press("a")
         assert it.calls == [("prompt", "s1", "do it")]

@@ -195,6 +195,20 @@ async def test_picker_says_when_nothing_matches_and_helps_before_typing() -> Non
         await it.until(lambda: "No matches found" in screen_text(it.app))
 
 
+async def test_picker_lists_names_before_the_frameworks_commands_and_those_before_descriptions() -> None:
+    given = Inventory(
+        (Command("screen-reader", "Reads."), Command("paint", "Draws a screen.")),
+        Listing(skills=(Skill("screen-reader"), Skill("paint"))),
+    )
+    async with chat(backend=FakeBackend(ev.Opened("s1"), ev.InventoryInstalled("s1", given))) as it:
+        await it.pilot.press("ctrl+p")
+        await it.until(lambda: isinstance(it.app.screen, CommandPalette))
+        await it.type("screen")
+        await it.until(lambda: all(word in screen_text(it.app) for word in ("/screen-reader", "Screenshot", "/paint")))
+        said = screen_text(it.app)
+        assert said.index("/screen-reader") < said.index("Screenshot") < said.index("/paint")
+
+
 async def test_picker_puts_a_name_in_front_of_a_draft() -> None:
     async with chat("story") as it:
         await it.type("of a cat")

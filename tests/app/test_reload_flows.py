@@ -6,7 +6,7 @@ from mecatui import run_events as runs
 from mecatui import session_events as ev
 from mecatui.inventory import Inventory, Skill
 from mecatui.session_view import Freshness
-from tests.app.fake_session import FakeBackend, chat, inventory_of
+from tests.app.fake_session import FakeBackend, chat, inventory_of, screen_text
 
 OLD = inventory_of("story", "lint")
 NEW = Inventory(
@@ -33,9 +33,25 @@ async def test_reload_shows_progress_then_a_verdict_by_name() -> None:
         for part in ("Reloaded 2 skills: 1 added, 1 body changed, 1 removed", "added: relint", "removed: lint"):
             assert part in it.transcript
         assert "The model still sees the list it started with" in it.transcript
-        await it.type("/re")
+        await it.type("/rel")
+        assert it.lit == "reload-skills"
+        await it.type("i")
         assert it.lit == "relint"
         assert [message for message in it.messages if type(message).__name__ == "Happened"]
+
+
+async def test_enter_on_the_verdict_lists_the_skills_that_changed() -> None:
+    async with chat("story", "lint", "calm") as it:
+        (calm,) = inventory_of("calm").listing.skills
+        now = replace(NEW.listing, skills=(calm, *NEW.listing.skills))
+        await it.enter("/reload-skills")
+        await it.happen(ev.ReloadInstalled("s1", 1), ev.ReloadDone("s1", 1, Inventory(NEW.commands, now)))
+        await it.pilot.press("tab", "up", "enter")
+        await it.until(lambda: "the 3 that changed" in screen_text(it.app))
+        said = screen_text(it.app)
+        assert [name in said for name in ("relint", "story", "lint", "calm")] == [True, True, True, False]
+        await it.pilot.press("escape")
+        await it.until(lambda: it.app.screen is it.app.chat)
 
 
 async def test_old_menu_stays_whole_until_the_new_list_is_there() -> None:

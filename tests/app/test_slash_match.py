@@ -49,6 +49,13 @@ def test_shorter_name_comes_first_then_the_alphabet() -> None:
     assert found(rows, "code") == ["code-a", "code-aa", "code-zz"]
 
 
+def test_leading_rows_go_before_equal_fits_only() -> None:
+    rows = [FakeRow(name) for name in ("reload", "new", "re", "renew")]
+    matcher = Matcher(rows, leading=2)
+    assert [rows[index].name for index in matcher.find("re")] == ["re", "reload", "renew"]
+    assert [rows[index].name for index in matcher.find("rene")] == ["renew"]
+
+
 def test_case_does_not_matter() -> None:
     assert found([FakeRow("Straße"), FakeRow("STRASSE-x")], "STRA") == ["Straße", "STRASSE-x"]
 

@@ -74,6 +74,11 @@ def test_builtins_do_not_come_before_a_better_match() -> None:
     assert [hit.row.name for hit in palette.find("skil")][:2] == ["skil", "skills"]
 
 
+def test_builtins_come_before_an_equal_match() -> None:
+    palette = Palette(inventory(Command("relint"), Command("release-notes")))
+    assert [hit.row.name for hit in palette.find("rel")][:3] == ["reload-skills", "relint", "release-notes"]
+
+
 def test_each_name_is_listed_once() -> None:
     palette = Palette(inventory(*(Command(f"skill-{number}") for number in range(10))))
     names = [hit.row.name for hit in palette.find("skill")]

@@ -119,6 +119,11 @@ class Terminal:
         return [line.rstrip() for line in self._screen.display]
 
     @property
+    def columns(self) -> int:
+        """How wide the screen is."""
+        return self._screen.columns
+
+    @property
     def text(self) -> str:
         """The screen as one text."""
         return "\n".join(self.screen)

@@ -171,6 +171,21 @@ async def test_the_menu_does_not_shrink_while_rows_are_walked_through() -> None:
         assert app.menu.region.height == height
 
 
+async def test_short_descriptions_leave_no_blank_lines_and_walking_moves_nothing() -> None:
+    app = MenuApp()
+    async with app.run_test(size=(80, 30)) as pilot:
+        app.menu.show([MenuRow("one", "word", "user"), MenuRow("two", "word", "user")])
+        await pilot.pause()
+        assert app.menu.size.height == 3
+        app.menu.show([MenuRow("short", "word", "user"), MenuRow("long", "word " * 30, "user")])
+        await pilot.pause()
+        height = app.menu.region.height
+        app.menu.move(1)
+        await pilot.pause()
+        assert app.menu.region.height == height
+        assert height == 2 + 2 + 2
+
+
 async def test_a_click_picks_the_row_under_the_pointer() -> None:
     app = MenuApp()
     async with app.run_test(size=(60, 24)) as pilot:

@@ -54,6 +54,7 @@ class TranscriptApp(App[None]):
         super().__init__()
         self.unseen: list[int] = []
         self.followed: list[bool] = []
+        self.chosen: list[frozenset[str]] = []
 
     def compose(self) -> ComposeResult:
         yield Transcript()
@@ -62,6 +63,9 @@ class TranscriptApp(App[None]):
     @property
     def transcript(self) -> Transcript:
         return self.query_one(Transcript)
+
+    def on_transcript_names_chosen(self, message: Transcript.NamesChosen) -> None:
+        self.chosen.append(message.names)
 
     def on_transcript_unseen(self, message: Transcript.Unseen) -> None:
         self.unseen.append(message.count)
@@ -406,3 +410,50 @@ async def test_a_huge_prompt_is_shown_in_short_and_kept_whole() -> None:
         assert "┃ … 126,000 more characters not shown" in rows
         assert len(rows) < 120
         assert app.transcript.text.startswith(prompt.rstrip())
+
+
+async def test_a_notice_too_tall_for_the_screen_is_shown_from_its_head() -> None:
+    app = TranscriptApp()
+    async with app.run_test(size=(40, 12)) as pilot:
+        transcript = app.transcript
+        transcript.add_prompt("/reload-skills")
+        for number in range(5):
+            transcript.add_notice(f"before {number}")
+        transcript.add_notice("\n".join(f"line {number}" for number in range(20)), level="success")
+        await _settled(pilot, transcript)
+        assert _shown(transcript)[0] == "✓ line 0"
+        transcript.add_prompt("go on")
+        await _settled(pilot, transcript)
+        assert _shown(transcript)[-1] == "┃ go on"
+
+
+async def test_a_tall_notice_moves_nothing_while_a_person_reads_back() -> None:
+    app = TranscriptApp()
+    async with app.run_test(size=(40, 12)) as pilot:
+        transcript = app.transcript
+        for number in range(40):
+            transcript.add_notice(f"before {number}")
+        await _settled(pilot, transcript)
+        transcript.scroll_to(y=3, animate=False)
+        await _settled(pilot, transcript)
+        transcript.add_notice("\n".join(f"line {number}" for number in range(20)))
+        await _settled(pilot, transcript)
+        assert _shown(transcript)[0] == "· before 3"
+
+
+async def test_only_a_notice_about_names_can_be_chosen_by_key_and_by_click() -> None:
+    app = TranscriptApp()
+    async with app.run_test(size=(80, 12)) as pilot:
+        transcript = app.transcript
+        transcript.add_notice("plain")
+        transcript.add_notice("Reloaded.\nadded: a", level="success", names=frozenset({"a"}))
+        await _settled(pilot, transcript)
+        transcript.focus()
+        await pilot.press("up", "enter")
+        await _settled(pilot, transcript)
+        assert _shown(transcript)[:3] == ["· plain", "› Reloaded.", "  added: a"]
+        await pilot.click(Transcript, offset=(4, 0))
+        await pilot.click(Transcript, offset=(4, 2))
+        await pilot.click(Transcript, offset=(4, 1))
+        await pilot.pause()
+        assert app.chosen == [frozenset({"a"})] * 2
