@@ -118,7 +118,7 @@ async def test_refusal_of_the_server_says_what_is_in_the_way_and_offers_to_wait(
         await it.type("draft")
         await it.happen(ev.ReloadRefused("s1", 1, "session_awaiting", "an approval is open", "ask7"))
         assert "an approval is open" in it.transcript
-        assert "(ask7)" in it.transcript
+        assert "In the way: ask7." in it.transcript
         assert "ctrl+r: try again" in it.transcript
         assert it.prompt.text == "draft"
         assert it.view.inventory == inventory_of("story")
