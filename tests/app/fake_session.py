@@ -1,6 +1,7 @@
 """A backend without a server: the test says what happens, and reads what was asked for."""
 
 import threading
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -16,7 +17,8 @@ from mecatui.widgets.prompt import Prompt
 from mecatui.widgets.slash_menu import SlashMenu
 from mecatui.widgets.transcript import Transcript
 
-_ROUNDS = 400
+_WAIT_SECONDS = 20.0
+"""The longest wait for anything; a test never waits a fixed time."""
 
 
 def inventory_of(*names: str, generation: int = 1, new: tuple[str, ...] = ()) -> Inventory:
@@ -148,11 +150,10 @@ class Chat:
         return [call[2] for call in self.calls if call[0] == "prompt"]
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        for _ in range(_ROUNDS):
-            if condition():
-                return
+        deadline = time.monotonic() + _WAIT_SECONDS
+        while not condition():
+            assert time.monotonic() < deadline, f"it did not come about; the transcript says:\n{self.transcript}"
             await self.pilot.pause(0.005)
-        raise AssertionError(f"it did not come about; the transcript says:\n{self.transcript}")
 
     async def happen(self, *events: ev.SessionEvent) -> None:
         for event in events:
