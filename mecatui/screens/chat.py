@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.command import Provider
@@ -165,6 +166,20 @@ class ChatScreen(Screen[None]):
         """Something happened to the session."""
         self.accept(message.event)
         self._dispatcher.drain()
+
+    def on_key(self, event: events.Key) -> None:
+        """What is typed while the transcript has the keys is meant for the prompt."""
+        if self._transcript.has_focus and event.is_printable and event.character is not None:
+            event.stop()
+            self._prompt.focus()
+            self._prompt.insert(event.character)
+
+    def on_paste(self, event: events.Paste) -> None:
+        """What is pasted as well."""
+        if self._transcript.has_focus:
+            event.stop()
+            self._prompt.focus()
+            self._prompt.post_message(events.Paste(event.text))
 
     def on_prompt_edited(self, message: Prompt.Edited) -> None:
         """Follow what is typed."""

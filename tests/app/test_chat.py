@@ -166,6 +166,21 @@ async def test_approval_does_not_take_keys_from_a_draft_nor_one_pressed_too_soon
         assert it.prompt.text == "drawd"
 
 
+async def test_what_is_typed_or_pasted_over_the_transcript_goes_to_the_prompt() -> None:
+    async with chat("story") as it:
+        await it.happen(ev.Noticed("info", "read me"))
+        await it.pilot.press("tab")
+        await it.until(lambda: not it.prompt.has_focus)
+        await it.pilot.press("up", *"/story")
+        assert (it.prompt.text, it.prompt.has_focus) == ("/story", True)
+        it.prompt.set_draft("")
+        await it.pilot.press("tab")
+        await it.until(lambda: not it.prompt.has_focus)
+        it.app.post_message(events.Paste("pasted"))
+        await it.until(lambda: it.prompt.text == "pasted")
+        assert it.prompt.has_focus
+
+
 async def test_end_of_the_server_keeps_the_draft_and_offers_a_restart() -> None:
     async with chat("story") as it:
         await it.enter("hello")
