@@ -7,7 +7,7 @@ import os
 import unicodedata
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,12 +18,10 @@ import pytest
 from client.contract.skills import SkillListing, SkillsReload
 from client.errors import ServerRefused
 from client.http_client import HttpClient
-from server_stub.build import build, skill_options
-from server_stub.config import Listen, ModelSettings, ServerConfig, SkillSettings
+from server_stub.build import skill_options
 from server_stub.skills.resolve import resolve
 from tests.support.case_changes import change, change_again
-from tests.support.cases import Case, all_cases, needs_cases
-from tests.support.local import config_of, listening
+from tests.support.cases import Case, all_cases, needs_cases, serving, settings
 from tests.support.server import ServerProcess
 from tests.support.session import Session, plain_http
 
@@ -434,17 +432,8 @@ def sound(play: Play) -> None:
 
 @asynccontextmanager
 async def in_process(case: Case, root: Path, workspace: Path | None = None) -> AsyncIterator[tuple[HttpClient, str]]:
-    """The real server on a real socket."""
-    config = settings(case, root, workspace)
-    if workspace:
-        config = replace(config, listen=Listen(uds=root / workspace.name / "s"))
-    built = build(config)
-    async with listening(built.app, config.listen.uds) as address:
-        try:
-            async with HttpClient.connect(address) as client:
-                yield client, address
-        finally:
-            await built.service.drain()
+    async with serving(case, root, workspace) as address, HttpClient.connect(address) as client:
+        yield client, address
 
 
 @asynccontextmanager
@@ -454,18 +443,6 @@ async def as_nobody(root: Path) -> AsyncIterator[tuple[HttpClient, str]]:
         async with HttpClient.connect(server.address) as client:
             yield client, server.address
         assert "Traceback" not in server.log
-
-
-def settings(case: Case, root: Path, workspace: Path | None = None) -> ServerConfig:
-    # The one case with a second folder of the project's skills wants both configured.
-    other = root / "project" / ".other" / "skills"
-    explicit = (root / "project" / ".agents" / "skills", other) if other.exists() else ()
-    return config_of(
-        root,
-        workspace=workspace or root / "project",
-        skills=SkillSettings(explicit, trust_project=case.is_trusted),
-        model=ModelSettings(record=root / "record.jsonl"),
-    )
 
 
 @asynccontextmanager

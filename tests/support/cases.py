@@ -7,11 +7,17 @@ import json
 import shutil
 import stat
 import subprocess
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from server_stub.build import build
+from server_stub.config import Listen, ModelSettings, ServerConfig, SkillSettings
+from tests.support.local import config_of, listening
 
 CASES = Path(__file__).parents[2].parent / "shared" / "cases"
 
@@ -48,3 +54,29 @@ def all_cases() -> list[Case]:
     """Every case that is there, by id."""
     found = [json.loads(file.read_text(encoding="utf-8")) for file in sorted(CASES.glob("*/expect.json"))]
     return [Case(case["id"], case["area"], case["expect"]) for case in found]
+
+
+def settings(case: Case, root: Path, workspace: Path | None = None) -> ServerConfig:
+    """The server of a case that is laid out in `root`; what its model is shown goes to `record.jsonl`."""
+    # The one case with a second folder of the project's skills wants both configured.
+    other = root / "project" / ".other" / "skills"
+    explicit = (root / "project" / ".agents" / "skills", other) if other.exists() else ()
+    config = config_of(
+        root,
+        workspace=workspace or root / "project",
+        skills=SkillSettings(explicit, trust_project=case.is_trusted),
+        model=ModelSettings(record=root / "record.jsonl"),
+    )
+    return replace(config, listen=Listen(uds=workspace / "s")) if workspace else config
+
+
+@asynccontextmanager
+async def serving(case: Case, root: Path, workspace: Path | None = None) -> AsyncIterator[str]:
+    """The real server on a real socket, in this process; gives its address."""
+    config = settings(case, root, workspace)
+    built = build(config)
+    async with listening(built.app, config.listen.uds) as address:
+        try:
+            yield address
+        finally:
+            await built.service.drain()
