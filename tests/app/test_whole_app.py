@@ -14,7 +14,7 @@ import pytest
 from mecatui.app import MecatuiApp
 from mecatui.backend import EmbeddedBackend, RemoteBackend
 from mecatui.embedded import EmbeddedServer, ServerFlags
-from mecatui.session_view import Activity, Link
+from mecatui.session_view import Activity, Link, ReloadStep
 from tests.app.fake_session import Chat, FakeBackend, screen_text
 from tests.support.skills import write_skill
 
@@ -156,6 +156,30 @@ async def test_killed_server_is_explained_and_started_again(ground: Path) -> Non
         await ready(it)
         await it.pilot.press("enter")
         await it.until(lambda: "my draft" in "".join(requests(ground)))
+
+
+async def test_server_that_stands_still_holds_no_key_up_and_the_old_skills_stay_until_it_goes_on(ground: Path) -> None:
+    given = backend(ground)
+    async with running(given) as it:
+        await ready(it)
+        server = given._server
+        assert server is not None
+        write_skill(ground / "skills", "fresh", description="About fresh.")
+        os.kill(server.pid, signal.SIGSTOP)
+        try:
+            await it.enter("/reload-skills")
+            await it.type("my draft")
+            assert (it.prompt.text, it.view.reload) == ("my draft", ReloadStep.SENT)
+            await it.enter("")
+            assert [entry.text for entry in it.view.queue] == ["my draft"]
+            await it.type("/sto")
+            assert it.lit == "story"
+            assert "Reloaded" not in it.transcript
+        finally:
+            os.kill(server.pid, signal.SIGCONT)
+        await it.until(lambda: "added: fresh" in it.transcript)
+        await it.until(lambda: "my draft" in "".join(requests(ground)))
+        assert it.prompt.text == "/sto"
 
 
 async def test_app_connects_to_a_running_server(ground: Path) -> None:
