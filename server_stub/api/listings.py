@@ -111,7 +111,7 @@ def _left_out(inventory: Inventory) -> wire_skills.SkillListing:
             for miss in snapshot.near_misses
         ),
         withheld=snapshot.withheld,
-        notices=snapshot.notices,
+        notices=(*snapshot.notices, *inventory.pin.notices),
     )
 
 

@@ -48,10 +48,14 @@ _SCHEMA = {
 
 @dataclass(frozen=True, slots=True)
 class Advertisement:
-    """The `Skill` tool's specification, and the names that it lists with the descriptions it lists them with."""
+    """The `Skill` tool's specification, and the names that it lists with the descriptions it lists them with.
+
+    `notices` are sentences for people on what the budget made it shorten or leave out.
+    """
 
     spec: ToolSpec
     listed: dict[str, str]
+    notices: tuple[str, ...] = ()
 
 
 def advertise(snapshot: SkillSnapshot) -> Advertisement | None:
@@ -70,7 +74,9 @@ def advertise(snapshot: SkillSnapshot) -> Advertisement | None:
     left_out = len(lines) - kept
     tail = [f"(and {left_out} more that are not listed)"] if left_out else []
     text = "\n".join([_PREAMBLE, *lines[:kept], *tail])
-    return Advertisement(ToolSpec.of(TOOL_NAME, text, _SCHEMA), dict(list(listed.items())[:kept]))
+    shortened = sum(len(skill.summary) > limit for skill in skills[:kept]) if limit < LONGEST_DESCRIPTION else 0
+    notices = _say_full(shortened, left_out)
+    return Advertisement(ToolSpec.of(TOOL_NAME, text, _SCHEMA), dict(list(listed.items())[:kept]), notices)
 
 
 def says_the_same(told: str, summary: str) -> bool:
@@ -79,6 +85,13 @@ def says_the_same(told: str, summary: str) -> bool:
         return True
     is_shortened = told.endswith("…") and len(summary) >= len(told)
     return is_shortened and summary.startswith(told.removesuffix("…"))
+
+
+def _say_full(shortened: int, left_out: int) -> tuple[str, ...]:
+    said = [f"it shortens {shortened} {'description' if shortened == 1 else 'descriptions'}"] if shortened else []
+    if left_out:
+        said.append(f"it leaves out {left_out} {'skill' if left_out == 1 else 'skills'}, to be loaded only by name")
+    return (f"the list of skills that the model is given is full: {'; '.join(said)}",) if said else ()
 
 
 def _description_limit(skills: Sequence[Skill]) -> int:

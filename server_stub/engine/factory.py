@@ -30,7 +30,7 @@ class EngineFactory:
         base = tuple(tool.spec for tool in self.base_tools)
         if advertisement is None:
             return Pin(ToolArray(base), {})
-        return Pin(ToolArray((*base, advertisement.spec)), advertisement.listed)
+        return Pin(ToolArray((*base, advertisement.spec)), advertisement.listed, advertisement.notices)
 
     def build(self, pin: Pin, snapshot: SkillSnapshot) -> Engine:
         """Assemble an engine that serves `snapshot` under the specifications of `pin`.

@@ -11,12 +11,14 @@ class Pin:
     for another mode or model can move what the model was told.
     """
 
-    __slots__ = ("_sent", "advertised", "tools")
+    __slots__ = ("_sent", "advertised", "notices", "tools")
 
-    def __init__(self, tools: ToolArray, advertised: "dict[str, str]") -> None:
+    def __init__(self, tools: ToolArray, advertised: "dict[str, str]", notices: tuple[str, ...] = ()) -> None:
         self.tools = tools
         self.advertised = dict(advertised)
         """The names that the `Skill` tool lists, each with the description it lists."""
+        self.notices = notices
+        """What a person should know of that list."""
         self._sent: dict[str, bytes] = {}
 
     def check(self, dialect: str, array: ToolArray, tools: bytes) -> None:

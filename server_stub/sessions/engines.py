@@ -24,7 +24,7 @@ class Engines:
 
     def default_pin(self) -> Pin:
         """The start-up snapshot, advertised: a pin of its own for each session, over the same bytes."""
-        return Pin(self._default_pin.tools, self._default_pin.advertised)
+        return Pin(self._default_pin.tools, self._default_pin.advertised, self._default_pin.notices)
 
     def build(self, pin: Pin, snapshot: SkillSnapshot) -> Engine:
         """Assemble an engine; slow enough for a worker thread."""

@@ -165,3 +165,16 @@ def test_hostile_description_stays_on_its_line_as_text(hostile: str) -> None:
 )
 def test_shortened_description_is_told_from_a_changed_one(*, told: str, summary: str, same: bool) -> None:
     assert says_the_same(told, summary) is same
+
+
+def test_person_is_told_what_the_list_shortens_and_leaves_out() -> None:
+    assert advertised(skill("a", "d" * 1024)).notices == ()
+    (shortened,) = advertised(*(skill(f"s{n:03}", "d" * (1000 if n else 10)) for n in range(101))).notices
+    assert shortened == "the list of skills that the model is given is full: it shortens 100 descriptions"
+    told = advertised(*(skill(f"s{n:04}", "d" * 100) for n in range(5000)))
+    (both,) = told.notices
+    listed_ones = len(told.listed)
+    assert both == (
+        f"the list of skills that the model is given is full: it shortens {listed_ones} descriptions; "
+        f"it leaves out {5000 - listed_ones} skills, to be loaded only by name"
+    )

@@ -114,3 +114,10 @@ def test_what_was_listed_before_changes_nothing(steps: list[tuple[list[Skill], d
         assert written == (fresh.skills(inventory), fresh.palette(table), fresh.expansions(table, inventory.pin, 1))
         for kind, data in zip((SkillListing, Palette, WireTable), written, strict=True):
             assert json.loads(kind.from_json(data).to_json()) == json.loads(data)
+
+
+def test_what_a_person_should_know_of_the_model_s_list_is_among_the_notices() -> None:
+    snapshot = SkillSnapshot(skills=(skill("apple"),), notices=("of the folders",))
+    told = Pin(ToolArray(()), {"apple": "About it."}, ("of the list",))
+    listing = SkillListing.from_json(Listings().skills(Inventory(snapshot, told, 1)))
+    assert listing.notices == ("of the folders", "of the list")

@@ -54,7 +54,6 @@ ELSEWHERE = {
 
 LATER = {
     "final_absent": "skills cannot be disabled",
-    "budget_notice": "what the model's list leaves out is a row of the listing each, not a sentence",
 }
 """Keys of a capability that this server does not have."""
 
@@ -241,6 +240,14 @@ async def check_number(play: Play, wanted: int) -> None:
     assert len(await play.session.palette()) == wanted
 
 
+async def check_told_of_the_budget(play: Play, _: object) -> None:
+    (notice,) = play.listings[0].notices
+    shortened = sum(not row.description_stale for row in play.listings[0].skills)
+    assert f"it shortens {shortened} descriptions" in notice
+    tools = await tools_of(play)
+    assert [name for name in play.names if f"- {name}: " not in tools] == []
+
+
 async def check_round_trip(play: Play, _: object) -> None:
     assert await play.session.typed("good morning") == "good morning"
 
@@ -363,6 +370,7 @@ AT_START: dict[str, Check] = {
     "listing_in_request": check_told_to_the_model,
     "times": holds_anyway,
     "message_roundtrip": check_round_trip,
+    "budget_notice": check_told_of_the_budget,
     "title_not_contains": check_title,
     "session_a": project("project-a"),
     "session_b": project("project-b"),
