@@ -1,6 +1,7 @@
 """Reloads while others look, reload too, or write: every answer is whole, and at rest it is what is on disk."""
 
 import asyncio
+import os
 import re
 import shutil
 import threading
@@ -216,3 +217,51 @@ async def project(root: Path, name: str) -> AsyncIterator[httpx.AsyncClient]:
     async with listening(built.app, root / name / "s") as address, plain_http(address) as http:
         yield http
         await built.service.drain()
+
+
+async def test_edit_that_keeps_size_and_time_is_seen(tmp_path: Path) -> None:
+    async with opened(tmp_path, skills={"story": "BODY ONE"}) as server:
+        session = await server.recorded()
+        file = server.skills / "story" / "SKILL.md"
+        long_ago = 1_000_000_000 * 10**9
+        os.utime(file, ns=(long_ago, long_ago))
+        await session.reload()
+        for text in ("BODY TWO", "BODY SIX"):
+            file.write_bytes(file.read_bytes()[:-9] + f"{text}\n".encode())
+            os.utime(file, ns=(long_ago, long_ago))
+            assert (await session.reload()).changed == 1
+            assert await session.typed("/story") == text
+
+
+async def test_link_that_leads_to_another_folder_now_is_followed_there(tmp_path: Path) -> None:
+    for version in ("one", "two"):
+        write_skill(tmp_path / "store" / version, "kit", body=f"BODY {version}")
+    async with opened(tmp_path) as server:
+        session = await server.recorded()
+        for version in ("one", "two", "one"):
+            (tmp_path / "next").symlink_to(tmp_path / "store" / version / "kit")
+            (tmp_path / "next").replace(server.skills / "kit")
+            await session.reload()
+            assert await session.typed("/kit") == f"BODY {version}"
+
+
+async def test_name_that_changes_its_case_only_is_another_name(tmp_path: Path) -> None:
+    async with opened(tmp_path, skills={"story": "BODY"}) as server:
+        session = await server.recorded()
+        (server.skills / "story").rename(server.skills / "Story")
+        write_raw_skill(server.skills / "Story", "---\ndescription: x\n---\nBODY")
+        report = await session.reload()
+        assert (report.added, report.removed) == (1, 1)
+        assert (await session.palette()).keys() == {"Story"}
+        assert [await session.typed(text) for text in ("/Story", "/story")] == ["BODY", "BODY"]
+
+
+async def test_folder_that_was_not_there_at_the_start_is_found_when_it_comes(tmp_path: Path) -> None:
+    async with project(tmp_path, "project") as server:
+        session = (await server.post("/v1/sessions", json={})).json()["session_id"]
+        for folder in ("project/.mecatl/skills", "home/.config/mecatl/skills", "home/.claude/skills"):
+            write_skill(tmp_path / folder / "group", folder.split("/")[1].strip("."))
+        report = (await server.post(f"/v1/sessions/{session}/skills-reload")).json()
+        assert (report["added"], report["skills"]) == (3, 3)
+        rows = (await server.get(f"/v1/commands?session_id={session}")).json()["commands"]
+        assert [row["name"] for row in rows] == ["claude", "config", "mecatl"]
