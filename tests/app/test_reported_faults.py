@@ -341,13 +341,13 @@ async def test_all_at_once_are_listed_looked_through_and_reloaded(open_ground: P
             await it.until(lambda: it.view.is_idle and it.view.knows_commands)
             await it.write("/")
             seen = ""
-            for _ in range(26):
+            for _ in range(14):
                 await pilot.press("pagedown")
                 seen += screen_text(app)
             await it.back_to_chat()
             await it.enter("/skills")
             await it.until(lambda: "Skills · " in screen_text(app))
-            for _ in range(24):
+            for _ in range(14):
                 await pilot.press("pagedown")
                 seen += screen_text(app)
             await it.back_to_chat()
@@ -368,11 +368,11 @@ def test_no_byte_of_a_skill_reaches_the_terminal_as_an_order(open_ground: Path) 
     with Terminal.spawn(command, {**os.environ, "PYTHONPATH": root}, size=(40, 120), cwd=open_ground) as terminal:
         terminal.wait_for(lambda lines: lines[-1].startswith(" idle"))
         # The menu and the page show what hides a description's orders; then the body is run.
-        for text, seen in (("/esc-desc", "/esc-desc"), ("/hidden-text", "/hidden-text"), ("/sly", "/sly")):
+        for text in ("/esc-desc", "/hidden-text", "/sly"):
             terminal.type(text)
-            terminal.wait_for(seen)
+            terminal.wait_for(f"❯ {text}")
             terminal.press("enter")
-            terminal.wait_for("became a text of")
+            terminal.wait_for(f"{text} became a text of")
             terminal.wait_for(lambda lines: lines[-1].startswith(" idle"))
         terminal.type("/skills")
         terminal.press("enter")
