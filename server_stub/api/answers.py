@@ -1,7 +1,8 @@
 """How a handler reads a request and writes an answer."""
 
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import TypeVar
 
 from pydantic import ValidationError
@@ -85,15 +86,16 @@ def number(request: Request, name: str, default: int) -> int:
     return int(text)
 
 
-def stream(events: AsyncIterator[list[bytes]]) -> Response:
+def stream(events: AsyncGenerator[list[bytes]]) -> Response:
     """Batches of JSON objects as server-sent events, one `data:` line each; a fault of ours ends them, told as one."""
     return EventSourceResponse(_lines(events), ping=PING_SECONDS, sep="\n")
 
 
-async def _lines(events: AsyncIterator[list[bytes]]) -> AsyncGenerator[bytes]:
+async def _lines(events: AsyncGenerator[list[bytes]]) -> AsyncGenerator[bytes]:
     try:
-        async for batch in events:
-            yield b"".join(b"data: %s\n\n" % line for line in batch)
+        async with aclosing(events) as batches:
+            async for batch in batches:
+                yield b"".join(b"data: %s\n\n" % line for line in batch)
     except Exception:  # noqa: BLE001 - the answer has begun: only the stream itself can still tell
         _log.exception("a stream failed")
         yield b"event: error\ndata: %s\n\n" % _FAULT.to_json()

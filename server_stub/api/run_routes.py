@@ -1,6 +1,7 @@
 """Handlers of runs: prompt, watch, approve, cancel."""
 
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -73,15 +74,17 @@ async def _until_result(session: Session, run: Run) -> AsyncGenerator[list[bytes
     A reader so slow that the result is no longer kept gets what there is and then the stream's end, which tells
     it that the run ended unseen.
     """
-    async for batch in session.log.follow(run.first):
-        entries = [one.entry for one in batch if one.entry is not None and one.entry.run_id]
-        mine = [entry for entry in entries if entry.run_id == run.run_id]
-        if mine:
-            yield [projection.event(entry, session.session_id).to_json() for entry in mine]
-        if len(mine) < len(entries) or any(isinstance(entry.event, RunFinished) for entry in mine):
-            return
+    async with aclosing(session.log.follow(run.first)) as batches:
+        async for batch in batches:
+            entries = [one.entry for one in batch if one.entry is not None and one.entry.run_id]
+            mine = [entry for entry in entries if entry.run_id == run.run_id]
+            if mine:
+                yield [projection.event(entry, session.session_id).to_json() for entry in mine]
+            if len(mine) < len(entries) or any(isinstance(entry.event, RunFinished) for entry in mine):
+                return
 
 
 async def _watched(events: AsyncGenerator[list[Followed]], session_id: str) -> AsyncGenerator[list[bytes]]:
-    async for batch in events:
-        yield [projection.watched(one, session_id).to_json() for one in batch]
+    async with aclosing(events) as batches:
+        async for batch in batches:
+            yield [projection.watched(one, session_id).to_json() for one in batch]

@@ -27,6 +27,7 @@ from server_stub.sessions.runs import Runs
 from server_stub.sessions.service import Ceilings, SessionService
 from server_stub.sessions.session import Session
 from server_stub.sessions.store import MemoryStore
+from server_stub.skills.resolve import Resolution
 from server_stub.skills.resolver import SkillResolver
 from tests.support.script import Rule, write_script
 from tests.support.session import Session as RecordedSession
@@ -108,15 +109,20 @@ def config_of(root: Path, **changes: Any) -> ServerConfig:
     return replace(config, **changes)
 
 
-def composed(config: ServerConfig, factory: EngineFactory, leases: Leases) -> Built:
+Sources = Callable[[Callable[[], Resolution]], Callable[[], Resolution]]
+"""Puts something of a test between a reload and its resolution."""
+
+
+def composed(config: ServerConfig, factory: EngineFactory, leases: Leases, sources: Sources | None = None) -> Built:
     """The composition root's wiring, over a factory and leases of the test's own."""
     resolver = SkillResolver(skill_options(config))
+    resolve = sources(resolver) if sources else resolver
     store, limits = MemoryStore(), config.limits
     engines = Engines(factory, resolver.at_startup(), limits.private_engines)
     ceilings = Ceilings(limits.sessions, limits.log_entries)
     service = SessionService(store=store, engines=engines, leases=leases, runs=Runs(limits.turns), ceilings=ceilings)
     reload = SkillReload(
-        store=store, engines=engines, leases=leases, resolve=resolver, workers=ThreadPoolExecutor(2), deadline_seconds=9
+        store=store, engines=engines, leases=leases, resolve=resolve, workers=ThreadPoolExecutor(2), deadline_seconds=9
     )
     return Built(make_app(config, service, reload, "test"), service)
 
@@ -136,11 +142,12 @@ async def opened(
     on_port: bool = False,
     factory: EngineFactory | None = None,
     leases: Leases | None = None,
+    sources: Sources | None = None,
     skills: Mapping[str, str] | None = None,
 ) -> AsyncIterator[Local]:
     """A server whose `--skills-dir` holds `skills` (name to body), on a UNIX socket or on a port of the loopback host.
 
-    With a `factory` or `leases` it is wired by `composed`, otherwise by the composition root itself.
+    With a `factory`, `leases` or `sources` it is wired by `composed`, otherwise by the composition root itself.
     """
     config = config_of(root, limits=limits or Limits(), token=token)
     if on_port:
@@ -149,8 +156,9 @@ async def opened(
     config = replace(config, model=ModelSettings(script=script, record=root / "record.jsonl"))
     for name, body in (skills or {}).items():
         write_skill(root / "skills", name, body=body)
-    own = factory or leases
-    built = composed(config, factory or plain_factory(), leases or SoleProcess()) if own else build(config)
+    own = factory or leases or sources
+    parts = (factory or plain_factory(), leases or SoleProcess(), sources)
+    built = composed(config, *parts) if own else build(config)
     async with listening(built.app, config.listen.uds) as address:
         try:
             async with HttpClient.connect(address, token=token or None) as client, _http(address, token) as http:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from server_stub.engine.engine import Engine
 from server_stub.engine.factory import EngineFactory
 from server_stub.engine.models.offline import OfflineModel
+from server_stub.engine.models.recorder import Recorder
 from server_stub.engine.models.script import Script
 from server_stub.engine.pin import Pin
 from server_stub.engine.tools.offline_action import OfflineAction
@@ -40,8 +41,10 @@ class Workshop(EngineFactory):
     closed: list[Engine] = field(default_factory=list)
 
     @classmethod
-    def of(cls, script: Script | None = None) -> "Workshop":
-        return cls(model=OfflineModel(script), base_tools=(OfflineAction(),), command_files=(), system="Be brief.")
+    def of(cls, script: Script | None = None, recorder: Recorder | None = None) -> "Workshop":
+        return cls(
+            model=OfflineModel(script, recorder), base_tools=(OfflineAction(),), command_files=(), system="Be brief."
+        )
 
     def build(self, pin: Pin, snapshot: SkillSnapshot) -> Engine:
         if self.breaks.is_set():

@@ -6,7 +6,8 @@ of the longest prefix that it has already seen in the same session.
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
 from typing import assert_never
 
 from server_stub.engine.conversation import Message, ToolMessage, ToolRequest, UserMessage
@@ -25,6 +26,7 @@ from server_stub.engine.models.report import describe
 from server_stub.engine.tools.offline_action import TOOL_NAME as OFFLINE_ACTION
 
 _BYTES_A_TOKEN = 4
+_CALL_BYTES = 40
 _CHUNK = 24
 _LOOK_AGAIN_SECONDS = 0.01
 _SESSIONS_REMEMBERED = 256
@@ -49,17 +51,10 @@ class OfflineModel:
             self._recorder.record(request, body)
         read, new = self._count(request.session_id, body)
         written = 0
-        async for event in self._answer(request):
-            match event:
-                case TextPart(text=text) | ReasoningPart(text=text):
-                    written += len(text.encode())
-                case ToolRequest():
-                    written += 40
-                case TurnDone():
-                    pass
-                case _:
-                    assert_never(event)
-            yield event
+        async with aclosing(self._answer(request)) as events:
+            async for event in events:
+                written += _weight(event)
+                yield event
         yield TurnDone(TokenUsage(new, max(1, written // _BYTES_A_TOKEN), read, new))
 
     def _count(self, session_id: str, body: bytes) -> tuple[int, int]:
@@ -75,12 +70,26 @@ class OfflineModel:
         asked, turn = _position(request.messages)
         steps = self._script.steps(asked.text if asked else "", turn)
         if steps is None:
-            async for event in _by_itself(request, asked, turn):
-                yield event
+            for said in _by_itself(request, asked, turn):
+                yield said
             return
         for index, step in enumerate(steps):
-            async for event in _play(step, f"call_{len(request.messages)}_{index}"):
-                yield event
+            async with aclosing(_play(step, f"call_{len(request.messages)}_{index}")) as events:
+                async for event in events:
+                    yield event
+
+
+def _weight(event: ModelEvent) -> int:
+    """How many bytes of output an event counts for."""
+    match event:
+        case TextPart(text=text) | ReasoningPart(text=text):
+            return len(text.encode())
+        case ToolRequest():
+            return _CALL_BYTES
+        case TurnDone():
+            return 0
+        case _:
+            assert_never(event)
 
 
 def _common_prefix(one: bytes, other: bytes) -> int:
@@ -103,7 +112,7 @@ def _position(messages: tuple[Message, ...]) -> tuple[UserMessage | None, int]:
     return None, turns
 
 
-async def _by_itself(request: ModelRequest, asked: UserMessage | None, turn: int) -> AsyncGenerator[ModelEvent]:
+def _by_itself(request: ModelRequest, asked: UserMessage | None, turn: int) -> Iterator[ModelEvent]:
     named = _BY_NAME.search(asked.typed) if asked and turn == 0 else None
     if named:
         yield TextPart(f"Loading the skill `{named[1]}`.\n")
