@@ -25,7 +25,7 @@ from hypothesis.stateful import (
 from client.contract.approvals import Verdict
 from client.errors import ServerRefused
 from tests.support.local import DEADLINE
-from tests.support.races import NAMES, SLOTS, Held, Talk, World, loaded, refusal
+from tests.support.world import NAMES, SLOTS, Held, Talk, World, loaded, refusal
 
 EXAMPLES = int(os.environ.get("RACES_EXAMPLES", "25"))
 names = st.sampled_from(NAMES)
