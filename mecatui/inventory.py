@@ -37,7 +37,7 @@ class Skill:
     warnings: tuple[str, ...] = ()
 
     @property
-    def is_new(self) -> bool:
+    def is_untold(self) -> bool:
         """Only a person can call it: the model was not told of it, though it could have been."""
         return self.in_inventory and self.model_invocable and not self.advertised
 
@@ -86,6 +86,11 @@ class Listing:
     withheld: int = 0
     """Folders of an untrusted project tier; none of their files was opened."""
     notices: tuple[str, ...] = ()
+
+    @property
+    def has_reloaded(self) -> bool:
+        """What the model was not told of may have come since; before, its list had no room for it."""
+        return self.generation > 1
 
     def present(self) -> tuple[Skill, ...]:
         """The skills that are there, without names that only the model still knows."""

@@ -23,7 +23,7 @@ def status_values(view: SessionView, unseen: int = 0) -> StatusValues:
         tokens_out=view.usage.output_tokens or None,
         cache_share=view.cache_share,
         skills=sum(skill.in_inventory for skill in skills) if view.knows_commands else None,
-        skills_new=sum(skill.is_new for skill in skills),
+        skills_new=sum(skill.is_untold for skill in skills) if view.inventory.listing.has_reloaded else 0,
         skills_gone=sum(skill.is_gone for skill in skills),
     )
 

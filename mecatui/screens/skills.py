@@ -7,6 +7,7 @@ from mecatui.inventory import TIERS, Listing, NearMiss, Shadowed, Skill, Skipped
 from mecatui.plain_text import cell_width, clip_cells
 from mecatui.screens.page import Item, PageScreen
 from mecatui.session_view import Freshness, SessionView
+from mecatui.slash.palette import UNTOLD, UNTOLD_SINCE
 from mecatui.widgets.lines import Kind, Line
 
 _LONGEST_NAME = 24
@@ -42,12 +43,12 @@ def skills_page(view: SessionView, names: frozenset[str] = frozenset()) -> PageS
     return PageScreen(f"Skills · {count}", items, keys=_KEYS)
 
 
-def state_words(skill: Skill) -> str:
+def state_words(skill: Skill, *, has_reloaded: bool = True) -> str:
     """The state of one skill of a listing."""
     if skill.is_gone:
         return "gone: the model may still ask for it"
-    if skill.is_new:
-        return "new: only you can call it"
+    if skill.is_untold:
+        return UNTOLD_SINCE if has_reloaded else UNTOLD
     if skill.description_stale:
         return "description changed: the model sees the old one"
     if not skill.user_invocable:
@@ -84,7 +85,7 @@ def _groups(listing: Listing) -> list[Item]:
     origins = [*TIERS, *sorted(_origins(listing) - set(TIERS))]
     for origin in origins:
         members = [
-            *(_skill_item(skill, columns) for skill in listing.skills if skill.origin == origin),
+            *(_skill_item(skill, columns, listing) for skill in listing.skills if skill.origin == origin),
             *(_shadowed_item(lost, columns) for lost in listing.shadowed if lost.origin == origin),
             *(
                 _skipped_item(skip, place, columns)
@@ -105,8 +106,8 @@ def _origins(listing: Listing) -> set[str]:
     return {row.origin for row in rows}
 
 
-def _skill_item(skill: Skill, columns: _Columns) -> Item:
-    words = state_words(skill)
+def _skill_item(skill: Skill, columns: _Columns, listing: Listing) -> Item:
+    words = state_words(skill, has_reloaded=listing.has_reloaded)
     detail = [f"/{skill.name}: {words}", skill.description, *(f"warning: {warning}" for warning in skill.warnings)]
     inserts = skill.name if skill.in_inventory and skill.user_invocable else ""
     kind: Kind = "plain" if skill.in_inventory else "dim"

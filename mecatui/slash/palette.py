@@ -12,6 +12,11 @@ SHOWN_AT_MOST = 200
 """Rows given to a menu at once; more are found by typing on."""
 
 
+UNTOLD_SINCE = "new: only you can call it"
+UNTOLD = "not in the model's list: only you can call it"
+"""Notes of a skill that the model was not told of: after a reload, and before one."""
+
+
 class PaletteRow(NamedTuple):
     """One row. `name` is what is shown after the slash, `inserts` what picking it types."""
 
@@ -116,17 +121,17 @@ def _builtin_rows() -> Sequence[PaletteRow]:
 
 
 def _command_rows(inventory: Inventory) -> Sequence[PaletteRow]:
-    new = {skill.name for skill in inventory.listing.skills if skill.is_new}
+    untold = {skill.name for skill in inventory.listing.skills if skill.is_untold}
+    words = UNTOLD_SINCE if inventory.listing.has_reloaded else UNTOLD
     taken = {name for builtin in BUILTINS for name in builtin.names}
     return [
-        _command_row(command, is_new=command.name in new, is_taken=command.name in taken)
+        _command_row(command, words if command.name in untold else "", is_taken=command.name in taken)
         for command in sorted(inventory.commands, key=lambda command: command.name)
     ]
 
 
-def _command_row(command: Command, *, is_new: bool, is_taken: bool) -> PaletteRow:
+def _command_row(command: Command, note: str, *, is_taken: bool) -> PaletteRow:
     inserts = f"{command.origin}/{command.name}" if is_taken and command.origin in TIERS else command.name
-    note = "new: only you can call it" if is_new else ""
     if is_taken:
         note = "name taken by a builtin" + (f"; use /{inserts}" if inserts != command.name else "")
     return PaletteRow(command.name, command.description, _badge(command), note, inserts, command.argument_hint)

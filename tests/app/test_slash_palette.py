@@ -41,9 +41,9 @@ class FakeActions:
         return self._note("quit")
 
 
-def inventory(*commands: Command, new: tuple[str, ...] = ()) -> Inventory:
+def inventory(*commands: Command, new: tuple[str, ...] = (), generation: int = 1) -> Inventory:
     skills = tuple(Skill(command.name, advertised=command.name not in new) for command in commands)
-    return Inventory(commands, Listing(skills=skills))
+    return Inventory(commands, Listing(generation, skills))
 
 
 def test_each_builtin_runs_its_own_action() -> None:
@@ -108,9 +108,12 @@ def test_badge_tells_tier_and_reach() -> None:
     assert rows == {"a": "user · read-only", "b": "project · writes", "c": "mcp prompt", "d": "command"}
 
 
-def test_new_skill_is_marked() -> None:
-    palette = Palette(inventory(Command("relint"), new=("relint",)))
-    assert palette.find("relint")[0].row.note == "new: only you can call it"
+@pytest.mark.parametrize(
+    ("generation", "note"), [(1, "not in the model's list: only you can call it"), (2, "new: only you can call it")]
+)
+def test_skill_that_the_model_was_not_told_of_is_marked(generation: int, note: str) -> None:
+    palette = Palette(inventory(Command("relint"), new=("relint",), generation=generation))
+    assert palette.find("relint")[0].row.note == note
 
 
 def test_words_are_all_looked_for() -> None:

@@ -135,7 +135,7 @@ async def test_conversation_begins_anew_with_the_skills_as_they_are(ground: Path
         before = it.view.session_id
         await it.enter("/new")
         await it.until(lambda: it.view.session_id not in {"", before} and it.view.knows_commands)
-        assert not any(skill.is_new for skill in it.view.inventory.listing.skills)
+        assert not any(skill.is_untold for skill in it.view.inventory.listing.skills)
 
 
 async def test_killed_server_is_explained_and_started_again(ground: Path) -> None:
