@@ -77,6 +77,7 @@ def build(config: ServerConfig) -> Built:
         resolve=resolver,
         workers=ThreadPoolExecutor(_WORKERS, thread_name_prefix="reload"),
         deadline_seconds=config.skills.deadline_seconds,
+        take_work=service.take_work,
     )
     return Built(make_app(config, service, reload, build_id()), service)
 

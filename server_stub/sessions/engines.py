@@ -53,8 +53,9 @@ class Engines:
                 self._private -= 1
 
     async def release(self, session: Session) -> None:
-        """Close the engine of a session that is going, when it is its own."""
-        if session.installed.is_private:
+        """Close the engine of a session that is going, when it is its own; once, whoever else lets it go too."""
+        if session.installed.is_private and not session.is_released:
+            session.is_released = True
             self._private -= 1
             await session.installed.engine.close()
 

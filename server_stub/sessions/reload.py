@@ -53,7 +53,11 @@ class ReloadReport:
 
 
 class SkillReload:
-    """Carries reloads out. `resolve` is the composition's own resolution, the same that start-up used."""
+    """Carries reloads out.
+
+    `resolve` is the composition's own resolution, the same that start-up used; `take_work` raises `Draining` once
+    the server is about to stop.
+    """
 
     def __init__(
         self,
@@ -64,6 +68,7 @@ class SkillReload:
         resolve: Callable[[], Resolution],
         workers: Executor,
         deadline_seconds: float,
+        take_work: Callable[[], None],
     ) -> None:
         self._store = store
         self._engines = engines
@@ -71,6 +76,7 @@ class SkillReload:
         self._resolve = resolve
         self._workers = workers
         self._deadline = deadline_seconds + _GRACE_SECONDS
+        self._take_work = take_work
 
     async def reload_session_skills(self, session_id: str, caller: str) -> ReloadReport:
         """Reload the skills of the caller's session.
@@ -82,6 +88,7 @@ class SkillReload:
             TooManyEngines: it would need one private engine more than there may be.
             SourceUnavailable: a configured source could not be read in time.
             EngineBuildFailed: the next engine could not be built.
+            Draining: the server began to stop meanwhile.
         """
         session = self._store.owned(session_id, caller)
         admit_reload(session)
@@ -100,6 +107,7 @@ class SkillReload:
                     admit_reload(session)
                     await admit_lease(session, self._leases)
                     _admit_same_engine(session, began_from)
+                    self._take_work()
                 except BaseException:
                     await engine.close()
                     raise

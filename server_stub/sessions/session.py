@@ -81,7 +81,8 @@ class Session:
     reload_in_flight: bool = False
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held for the short steps that must not interleave: start a run, install an engine, delete."""
-    is_deleted: bool = False
+    is_released: bool = False
+    """Its private engine is closed: the session is deleted, or the server stops."""
 
     def step(self, state: SessionState) -> None:
         """Move to another state; only the steps of the state machine are possible."""

@@ -5,12 +5,15 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx
+import pytest
 
 from client.contract.events import RunEnded, SessionInit, Stop
+from server_stub.api.door import LOCAL_CALLER
+from server_stub.engine.models.script import Script
 from tests.support.local import opened, until
 from tests.support.parts import LeaseDesk, Workshop
 from tests.support.refusals import kind_of, refusal_of
-from tests.support.script import ask, pause, rule
+from tests.support.script import ask, pause, rule, write_script
 
 DRAINING = (503, "draining")
 SLOW = rule("slow", [pause(3600)])
@@ -100,6 +103,37 @@ async def test_private_engines_are_closed_and_the_shared_one_is_not(tmp_path: Pa
         await server.client.reload_skills(a)
         await server.service.drain()
         assert workshop.closed == [server.inside(a).installed.engine]
+
+
+@pytest.mark.parametrize("reloaded_before", [False, True], ids=["shared", "private"])
+async def test_a_reload_under_way_installs_nothing_any_more(tmp_path: Path, reloaded_before: bool) -> None:
+    workshop = Workshop.of()
+    async with opened(tmp_path, factory=workshop, skills={"alpha": "V1"}) as server:
+        a = await server.session()
+        if reloaded_before:
+            await server.client.reload_skills(a)
+        workshop.holds.set()
+        reload = asyncio.create_task(server.http.post(f"/v1/sessions/{a}/skills-reload"))
+        await workshop.until_held()
+        await server.service.drain()
+        workshop.go.set()
+        assert kind_of(await reload) == DRAINING
+        _shared, *private = map(id, workshop.built)
+        assert sorted(map(id, workshop.closed)) == sorted(private)
+        assert server.service._engines._private == 0
+
+
+async def test_a_session_deleted_meanwhile_is_let_go_once(tmp_path: Path) -> None:
+    workshop = Workshop.of(Script.read(write_script(tmp_path / "script.json", SLOW)))
+    async with opened(tmp_path, factory=workshop, skills={"alpha": "V1"}) as server:
+        a, b = await server.session(), await server.session()
+        await server.client.reload_skills(b)
+        run = asyncio.create_task(server.run(a, "slow"))
+        await until(lambda: server.inside(a).run is not None)
+        await asyncio.gather(server.service.drain(), server.service.delete(b, LOCAL_CALLER))
+        await run
+        assert len(workshop.closed) == 1
+        assert server.service._engines._private == 0
 
 
 async def test_a_reader_is_told_of_the_run_before_the_end(tmp_path: Path) -> None:

@@ -122,7 +122,13 @@ def composed(config: ServerConfig, factory: EngineFactory, leases: Leases, sourc
     ceilings = Ceilings(limits.sessions, limits.log_entries)
     service = SessionService(store=store, engines=engines, leases=leases, runs=Runs(limits.turns), ceilings=ceilings)
     reload = SkillReload(
-        store=store, engines=engines, leases=leases, resolve=resolve, workers=ThreadPoolExecutor(2), deadline_seconds=9
+        store=store,
+        engines=engines,
+        leases=leases,
+        resolve=resolve,
+        workers=ThreadPoolExecutor(4),
+        deadline_seconds=9,
+        take_work=service.take_work,
     )
     return Built(make_app(config, service, reload, "test"), service)
 
