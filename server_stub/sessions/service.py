@@ -123,8 +123,13 @@ class SessionService:
             session = self._new(caller, self._engines.default_pin(), Installed(self._engines.default))
         else:
             with self._engines.room_for(None) as seat:
-                pin = self._engines.factory.pin(snapshot)
-                engine = self._built(pin, snapshot)
+                # In a thread: very many skills would hold up every stream of the server.
+                pin, engine = await asyncio.to_thread(self._advertised_afresh, snapshot)
+                try:
+                    self._admit_one_more()
+                except TooManySessions:
+                    await engine.close()
+                    raise
                 session = self._new(caller, pin, Installed(engine, is_private=True))
                 seat.keep()
         session.profile = parent.profile
@@ -136,9 +141,10 @@ class SessionService:
         if len(self._store) >= self._ceilings.sessions:
             raise TooManySessions("this server holds as many sessions as it may; delete one")
 
-    def _built(self, pin: Pin, snapshot: SkillSnapshot) -> Engine:
+    def _advertised_afresh(self, snapshot: SkillSnapshot) -> tuple[Pin, Engine]:
         try:
-            return self._engines.build(pin, snapshot)
+            pin = self._engines.factory.pin(snapshot)
+            return pin, self._engines.build(pin, snapshot)
         except Exception as failed:  # whatever an assembly step raises, the parent stays as it is
             _log.exception("clear: the engine could not be built")
             raise EngineBuildFailed(

@@ -34,8 +34,8 @@ MUTANTS = [
     Mutant(
         "clear keeps the old advertisement",
         "sessions/service.py",
-        "                pin = self._engines.factory.pin(snapshot)\n",
-        "                pin = parent.pin\n",
+        "self._new(caller, pin, Installed(engine, is_private=True))",
+        "self._new(caller, parent.pin, Installed(engine, is_private=True))",
         "test_reload_in_one_session_changes_no_other.py",
     ),
     Mutant(

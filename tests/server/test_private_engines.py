@@ -1,5 +1,6 @@
 """Private engines: how many there may be, who keeps a place, and when one is given back."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -115,3 +116,19 @@ async def test_a_server_that_is_full_of_sessions_takes_no_more(tmp_path: Path) -
         assert server.service._engines._private == 1
         await server.client.delete(a)
         await server.session()
+
+
+async def test_a_clear_holds_nobody_up_and_closes_its_engine_where_there_is_no_room_any_more(tmp_path: Path) -> None:
+    workshop = Workshop.of()
+    limits = Limits(sessions=2)
+    async with opened(tmp_path, factory=workshop, limits=limits, skills={"alpha": "V1"}) as server:
+        a = await server.session()
+        assert await reload(server, a) == (200, "")
+        workshop.holds.set()
+        clear = asyncio.create_task(server.http.post(f"/v1/sessions/{a}/clear"))
+        await workshop.until_held()
+        await server.session()
+        workshop.go.set()
+        assert kind_of(await clear)[0] == 429
+        assert [engine is workshop.built[-1] for engine in workshop.closed] == [True]
+        assert server.service._engines._private == 1
