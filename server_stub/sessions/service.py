@@ -115,6 +115,7 @@ class SessionService:
             TooManySessions: the server holds as many as it may.
             TooManyEngines: it would need one private engine more than there may be.
             EngineBuildFailed: its engine could not be built.
+            Draining: the server began to stop meanwhile.
         """
         parent = self.get(session_id, caller)
         self._admit_one_more()
@@ -126,8 +127,9 @@ class SessionService:
                 # In a thread: very many skills would hold up every stream of the server.
                 pin, engine = await asyncio.to_thread(self._advertised_afresh, snapshot)
                 try:
+                    self.take_work()
                     self._admit_one_more()
-                except TooManySessions:
+                except (Draining, TooManySessions):
                     await engine.close()
                     raise
                 session = self._new(caller, pin, Installed(engine, is_private=True))

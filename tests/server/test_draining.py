@@ -123,6 +123,23 @@ async def test_a_reload_under_way_installs_nothing_any_more(tmp_path: Path, relo
         assert server.service._engines._private == 0
 
 
+async def test_a_clear_under_way_begins_no_session(tmp_path: Path) -> None:
+    workshop = Workshop.of()
+    async with opened(tmp_path, factory=workshop, skills={"alpha": "V1"}) as server:
+        a = await server.session()
+        await server.client.reload_skills(a)
+        workshop.holds.set()
+        clear = asyncio.create_task(server.http.post(f"/v1/sessions/{a}/clear"))
+        await workshop.until_held()
+        await server.service.drain()
+        workshop.go.set()
+        assert kind_of(await clear) == DRAINING
+        assert len(server.service._store) == 1
+        _shared, *private = map(id, workshop.built)
+        assert sorted(map(id, workshop.closed)) == sorted(private)
+        assert server.service._engines._private == 0
+
+
 async def test_a_session_deleted_meanwhile_is_let_go_once(tmp_path: Path) -> None:
     workshop = Workshop.of(Script.read(write_script(tmp_path / "script.json", SLOW)))
     async with opened(tmp_path, factory=workshop, skills={"alpha": "V1"}) as server:
