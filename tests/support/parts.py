@@ -4,8 +4,10 @@ import asyncio
 import threading
 from dataclasses import dataclass, field, fields
 
+from server_stub.engine.conversation import Message
 from server_stub.engine.engine import Engine
 from server_stub.engine.factory import EngineFactory
+from server_stub.engine.models.model import ModelRequest
 from server_stub.engine.models.offline import OfflineModel
 from server_stub.engine.models.recorder import Recorder
 from server_stub.engine.models.script import Script
@@ -19,9 +21,13 @@ SECRET = "/secret/place/engine.py"
 
 @dataclass(frozen=True)
 class NotedEngine(Engine):
-    """An engine that notes when it is closed."""
+    """An engine that notes when it is closed, and serves no run afterwards."""
 
     closed: list[Engine] = field(default_factory=list, repr=False, compare=False)
+
+    def request(self, session_id: str, turn: int, messages: list[Message]) -> ModelRequest:
+        assert not any(one is self for one in self.closed), "a run uses an engine that was closed"
+        return super().request(session_id, turn, messages)
 
     async def close(self) -> None:
         self.closed.append(self)
